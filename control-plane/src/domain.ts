@@ -9,8 +9,8 @@ import type { Loop } from './platform/start-loop.ts';
 export type DomainStore = { createIndexes(): Promise<void>; outbox?: OutboxSource };
 
 /**
- * What a domain hands over when it is created: `xyzDomain(platform, needs, settings)`. Nothing is started yet: `routes` are served and
- * `loops` are started by the processes that have their role. `verbs` are what other domains may call.
+ * What a domain hands over when it is created: `xyzDomain(platform, needs, settings)`. Nothing is started yet: `routes`
+ * are served and `loops` are started by the processes that have their role. `verbs` are what other domains may call.
  */
 export type Domain<NodeCaller = never> = {
   stores: Record<string, DomainStore>;

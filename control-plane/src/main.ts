@@ -8,7 +8,10 @@ import { startTracing } from '@adsweep/shared/tracing/start-tracing.ts';
 import { startControlPlane } from './compose/start-control-plane.ts';
 import { readConfig, unreadVariables } from './config.ts';
 
-/** How long each part may take to stop: what a loop has begun, such as the analysis of a capture, takes seconds on a busy machine. */
+/**
+ * How long each part may take to stop: what a loop has begun, such as the analysis of a capture, takes seconds on a
+ * busy machine.
+ */
 const PART_STOPS_IN_MS = 10_000;
 
 // Also for what connects by fetch, or in a library.

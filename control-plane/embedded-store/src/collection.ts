@@ -25,14 +25,17 @@ import {
   type Written,
 } from './writes/write.ts';
 
-/** An update that sets more than this is compiled in one turn of the event loop and written in the next: each takes some milliseconds. */
+/**
+ * An update that sets more than this is compiled in one turn of the event loop and written in the next: each takes some
+ * milliseconds.
+ */
 const LARGE_UPDATE_BYTES = 64 * 1024;
 
 type FindAndChangeOptions = driver.FindOneAndUpdateOptions & driver.FindOneAndReplaceOptions;
 
 /**
- * The methods of the driver's `Collection` over one file. Each write is one transaction, which is synced to the disk before its promise
- * settles. Unknown options and operators are refused.
+ * The methods of the driver's `Collection` over one file. Each write is one transaction, which is synced to the disk
+ * before its promise settles. Unknown options and operators are refused.
  */
 export class EmbeddedCollection {
   readonly collectionName: string;

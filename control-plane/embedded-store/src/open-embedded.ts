@@ -5,8 +5,8 @@ import type { Collection, Store } from './store-shape.ts';
 import { deleteDocuments } from './writes/write.ts';
 
 /**
- * Opens the embedded engine on one file (`:memory:` for none), and creates it if it is missing. Throws if another process has
- * it open. One process, one event loop: for a first run, for tests and for a small installation.
+ * Opens the embedded engine on one file (`:memory:` for none), and creates it if it is missing. Throws if another
+ * process has it open. One process, one event loop: for a first run, for tests and for a small installation.
  */
 export async function openEmbedded(path: string): Promise<Store> {
   const db = new Database(path);

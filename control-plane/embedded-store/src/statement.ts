@@ -7,8 +7,8 @@ import type {
 } from 'node:sqlite';
 
 /**
- * A statement that is prepared when it is first run: an index has two dozen, a store has a hundred indexes, and a process uses few of them.
- * Refuses what SQLite refuses, such as an unknown table, only then.
+ * A statement that is prepared when it is first run: an index has two dozen, a store has a hundred indexes, and a
+ * process uses few of them. Refuses what SQLite refuses, such as an unknown table, only then.
  */
 export class Statement {
   readonly #db: DatabaseSync;

@@ -27,15 +27,19 @@ export type FindCursor<T> = Cursor<T> & {
   skip(count: number): FindCursor<T>;
   limit(count: number): FindCursor<T>;
   project<P extends Document = Document>(projection: Document): FindCursor<P>;
-  /** The plan of the search and the number of documents it examines, in the form of MongoDB's `explain('executionStats')`. */
+  /**
+   * The plan of the search and the number of documents it examines, in the form of MongoDB's
+   * `explain('executionStats')`.
+   */
   explain(): Promise<Document>;
 };
 
 /**
- * An option of an index: `countedPrefix: n` maintains the number of documents for each value of its first `n` fields with each write.
- * `countDocuments` then reads that number. MongoDB has no such option; its server counts index entries.
- * `partsOf: path` adds an inverted index of the texts in this field of the index, by which a search for a part of a text reads the documents
- * that may contain it. A server of MongoDB tests the pattern on the entries of the index instead.
+ * An option of an index: `countedPrefix: n` maintains the number of documents for each value of its first `n` fields
+ * with each write. `countDocuments` then reads that number. MongoDB has no such option; its server counts index
+ * entries. `partsOf: path` adds an inverted index of the texts in this field of the index, by which a search for a part
+ * of a text reads the documents that may contain it. A server of MongoDB tests the pattern on the entries of the index
+ * instead.
  */
 export type EmbeddedIndexOptions = { countedPrefix?: number; partsOf?: string };
 
@@ -80,11 +84,14 @@ export type Store = {
   collection<T extends Document = Document>(name: string): Collection<T>;
   /** Resolves if the engine can serve a read, else rejects. For the readiness probe. */
   ping(): Promise<void>;
-  /** Removes some of the documents that TTL indexes say have expired by `now`; resolves to their number, 0 when none is left. */
+  /**
+   * Removes some of the documents that TTL indexes say have expired by `now`; resolves to their number, 0 when none is
+   * left.
+   */
   sweepExpired(now: Date): Promise<number>;
   /**
-   * Writes all documents, as they are at one moment, to a new file that the engine opens, while other operations go on. Only the embedded engine
-   * has this: MongoDB has tools for it.
+   * Writes all documents, as they are at one moment, to a new file that the engine opens, while other operations go on.
+   * Only the embedded engine has this: MongoDB has tools for it.
    */
   backUp?(file: string): Promise<void>;
   close(): Promise<void>;

@@ -5,14 +5,18 @@ import type { KeyStore } from './keys/key-store.ts';
 import { newOrganization, type OrganizationRecord } from './organizations/organization.ts';
 import type { OrganizationStore } from './organizations/organization-store.ts';
 
-/** Id of the organization that every deployment has. It is fixed, so that control planes that start concurrently create only one. */
+/**
+ * Id of the organization that every deployment has. It is fixed, so that control planes that start concurrently create
+ * only one.
+ */
 export const FIRST_ORGANIZATION_ID = '00000000-0000-4000-8000-000000000001';
 
 export type AccountStores = { organizations: OrganizationStore; keys: KeyStore };
 
 /**
- * Stores an organization, with the entries `follows` in its outbox, and its first key, which is returned. A key from the environment is the
- * operator's and has all permissions; any other key has all permissions within its organization. Repeated calls change nothing.
+ * Stores an organization, with the entries `follows` in its outbox, and its first key, which is returned. A key from
+ * the environment is the operator's and has all permissions; any other key has all permissions within its organization.
+ * Repeated calls change nothing.
  */
 export async function addOrganization(
   { organizations, keys }: AccountStores,
@@ -34,8 +38,9 @@ export async function addOrganization(
 }
 
 /**
- * Stores the first organization with `apiKey`, the operator's key from the environment. It replaces the previous key from the environment,
- * which becomes invalid; keys created by the API stay valid. If replicas start with different keys, the last one wins.
+ * Stores the first organization with `apiKey`, the operator's key from the environment. It replaces the previous key
+ * from the environment, which becomes invalid; keys created by the API stay valid. If replicas start with different
+ * keys, the last one wins.
  */
 export async function addFirstOrganization(accounts: AccountStores, apiKey: string, now: Date): Promise<void> {
   const organization = { _id: FIRST_ORGANIZATION_ID, name: 'First organization' };

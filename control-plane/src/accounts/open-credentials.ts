@@ -31,7 +31,10 @@ export type CredentialSettings = {
   trustedProxies?: string[];
 };
 
-/** Finds the callers with API keys and OAuth access tokens, and counts their requests. Keys are cached for `rememberedMs`. */
+/**
+ * Finds the callers with API keys and OAuth access tokens, and counts their requests. Keys are cached for
+ * `rememberedMs`.
+ */
 export function openCredentials(
   { store, redis, logger, keys, quotasOf, stored, outboxFilled }: CredentialParts,
   settings: CredentialSettings,
@@ -88,7 +91,9 @@ export function openCredentials(
       findCaller: limitRequests({ ...limits, findCaller: findUncounted }),
       /** The same, without counting the request: it is a part of one that was. */
       findUncounted,
-      /** Whether the caller's key or token is still valid; a revocation by another process takes effect within a second. */
+      /**
+       * Whether the caller's key or token is still valid; a revocation by another process takes effect within a second.
+       */
       isStillValid: (caller: Caller) =>
         caller.token ? oauth2.isStillValid(caller.token.id) : isStillValid({ findById }, caller, new Date()),
       /** What is served of OAuth 2.0. */

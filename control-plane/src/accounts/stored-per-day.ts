@@ -3,16 +3,27 @@ import { type Caller, isOperator } from '../http/caller.ts';
 import type { Route } from '../http/route.ts';
 import { type DayShare, type DayShares, retryNextDay } from '../platform/day-shares.ts';
 
-/** What an organization stores with every request, and never removes by itself, or sends by what the organizations share. */
+/**
+ * What an organization stores with every request, and never removes by itself, or sends by what the organizations
+ * share.
+ */
 export type StoredKind = 'answers' | 'targets' | 'changes' | 'tokens' | 'rechecks' | 'tests';
 
-/** Changes of keys, roles, clients, labels, endpoints and the like, which the audit log keeps for ever, and test and repeated deliveries. */
+/**
+ * Changes of keys, roles, clients, labels, endpoints and the like, which the audit log keeps for ever, and test and
+ * repeated deliveries.
+ */
 const CHANGES_PER_DAY = 5_000;
 /** OAuth tokens, each of which is stored until it expires. */
 const TOKENS_PER_DAY = 100_000;
-/** Rechecks of scans, each of which stores a record and events, and may ask the AI model: ten of the largest requests. */
+/**
+ * Rechecks of scans, each of which stores a record and events, and may ask the AI model: ten of the largest requests.
+ */
 const RECHECKS_PER_DAY = 50_000;
-/** Test messages to destinations of alerts: mails to any address come from the operator's, whose reputation those of all organizations need. */
+/**
+ * Test messages to destinations of alerts: mails to any address come from the operator's, whose reputation those of all
+ * organizations need.
+ */
 const TESTS_PER_DAY = 500;
 const MEGABYTE = 1024 * 1024;
 
@@ -25,7 +36,9 @@ const WORDS: Record<StoredKind, string> = {
   tests: 'test messages',
 };
 
-/** Takes of what an organization may store in a day; throws 429 if so much is not left. What is not used is given back. */
+/**
+ * Takes of what an organization may store in a day; throws 429 if so much is not left. What is not used is given back.
+ */
 export type StoredPerDay = ReturnType<typeof storedPerDay>;
 
 /** `megabytes`: of answers, and of targets, a day; 0: no bound. */
@@ -74,8 +87,9 @@ export function storedPerDay(shares: DayShares, megabytes: number) {
 const COUNTED: readonly string[] = ['account.manage', 'webhooks.manage'];
 
 /**
- * Counts each change of an account or its webhooks, unless the operator makes it. Returns all routes. A deletion is not counted: there are no more of
- * them than of what was created, and a stolen key that has used up the day must not keep its owner from revoking it.
+ * Counts each change of an account or its webhooks, unless the operator makes it. Returns all routes. A deletion is not
+ * counted: there are no more of them than of what was created, and a stolen key that has used up the day must not keep
+ * its owner from revoking it.
  */
 export function countChanges(routes: Route<Caller>[], { take }: Pick<StoredPerDay, 'take'>): Route<Caller>[] {
   return routes.map((route) => {

@@ -9,8 +9,8 @@ import { requestBackup } from '../platform/backup/backup-socket.ts';
 import { openStore } from '../platform/store.ts';
 
 /**
- * `npm run backup -- <folder>`: a backup of the embedded store, of the files of scans and of the secrets in the data folder. A running Adsweep makes
- * it itself and goes on working.
+ * `npm run backup -- <folder>`: a backup of the embedded store, of the files of scans and of the secrets in the data
+ * folder. A running Adsweep makes it itself and goes on working.
  */
 
 const { ADSWEEP_DATA_DIR, ADSWEEP_S3_BUCKET, MONGODB_URL } = ConfigSchema.properties;

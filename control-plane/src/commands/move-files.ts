@@ -9,8 +9,9 @@ import { openDiskObjects } from '../platform/objects/disk-objects.ts';
 import { openObjects } from '../platform/objects/open-objects.ts';
 
 /**
- * `npm run move-files`: copies the artifacts in the data folder to the bucket. What the bucket has already is left out, so that it can be
- * interrupted, and repeated after the control plane has stopped writing to the folder. The folder stays as it is.
+ * `npm run move-files`: copies the artifacts in the data folder to the bucket. What the bucket has already is left out,
+ * so that it can be interrupted, and repeated after the control plane has stopped writing to the folder. The folder
+ * stays as it is.
  */
 
 const { ADSWEEP_DATA_DIR } = ConfigSchema.properties;

@@ -51,7 +51,10 @@ export type ApiRouteParts = {
   publicUrl: string;
 };
 
-/** The operations of all domains with what holds for all of them, the document that describes them, and what it does not list. */
+/**
+ * The operations of all domains with what holds for all of them, the document that describes them, and what it does not
+ * list.
+ */
 export function apiRoutes(
   routes: Route<Caller>[],
   { idempotency, isActive, storedPerDay, publicUrl }: ApiRouteParts,

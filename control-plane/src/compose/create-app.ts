@@ -28,7 +28,10 @@ import type { Platform } from '../platform/platform.ts';
 import { apiRoutes } from './api-routes.ts';
 import type { Domains } from './domains.ts';
 
-/** What an app is made of. `docs`: whether the documents are served beside the routes; `oauth`: what is served of OAuth 2.0. */
+/**
+ * What an app is made of. `docs`: whether the documents are served beside the routes; `oauth`: what is served of OAuth
+ * 2.0.
+ */
 export type AppParts<Caller> = {
   routes: Route<Caller>[];
   admit: Admit<Caller>;
@@ -43,7 +46,10 @@ export type AppParts<Caller> = {
   before?: Middleware[];
 };
 
-/** One HTTP surface: the routes, the probes and, for people, the documents. Every request goes through the same lifecycle. */
+/**
+ * One HTTP surface: the routes, the probes and, for people, the documents. Every request goes through the same
+ * lifecycle.
+ */
 export function createApp<Caller>(parts: AppParts<Caller>): Koa {
   const app = new Koa();
   app.use(requestLifecycle(parts.logger, parts.seen));
@@ -78,7 +84,10 @@ export function clientRoutes({ platform, domains }: Pick<SurfaceParts, 'platform
   );
 }
 
-/** `mcpUrl`, `consoleUrl`: where this process serves the API, for the tools of assistants and for the console; null: there are none, or it is off. */
+/**
+ * `mcpUrl`, `consoleUrl`: where this process serves the API, for the tools of assistants and for the console; null:
+ * there are none, or it is off.
+ */
 export type ClientSurface = { publicUrl: string; mcpUrl: string | null; consoleUrl: string | null };
 
 /** The surface for clients, for readers of public reports, for assistants and for people at the console. */

@@ -17,7 +17,10 @@ import { openPlatform, waitForRedis } from './open-platform.ts';
 import { readyChecks } from './readiness.ts';
 import { needsOf, startLoops } from './roles.ts';
 
-/** A running control plane: where it listens, its clients' base URL, whether this start stored the first API key, and what to stop, in order. */
+/**
+ * A running control plane: where it listens, its clients' base URL, whether this start stored the first API key, and
+ * what to stop, in order.
+ */
 export type ControlPlane = {
   ports: { http: number; node_api?: number };
   publicUrl: string;
@@ -32,8 +35,9 @@ const API_GRACE_MS = 3_000;
 const NODE_API_GRACE_MS = 1_000;
 
 /**
- * Starts the roles of this process. It needs its store and its ports; Redis and the proxy-router may come later: until then it is not
- * ready, and accepts scans all the same where it can check them. A process without the API answers probes on its port.
+ * Starts the roles of this process. It needs its store and its ports; Redis and the proxy-router may come later: until
+ * then it is not ready, and accepts scans all the same where it can check them. A process without the API answers
+ * probes on its port.
  */
 export async function startControlPlane(config: Config, logger: Logger): Promise<ControlPlane> {
   const roles = rolesOf(config);

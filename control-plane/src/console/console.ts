@@ -37,8 +37,8 @@ export type ConsoleParts = Pick<VisitParts, 'publicUrl' | 'counted' | 'endOAuthS
 };
 
 /**
- * The console: pages for people, made of what the public API answers to the credential that they signed in with. Permissions, validation and
- * errors are those of the API.
+ * The console: pages for people, made of what the public API answers to the credential that they signed in with.
+ * Permissions, validation and errors are those of the API.
  */
 export function openConsole(parts: ConsoleParts): ConsoleSurface {
   const { store, api, publicUrl, countSignIn, failed, ownUrl, clientId } = parts;
@@ -113,7 +113,10 @@ export function openConsole(parts: ConsoleParts): ConsoleSurface {
   };
 
   return {
-    /** Answers a request. What is refused before a person is known, such as beyond the rate limit, has a page without the navigation. */
+    /**
+     * Answers a request. What is refused before a person is known, such as beyond the rate limit, has a page without
+     * the navigation.
+     */
     answer: (request) =>
       dispatch(request).catch((error: unknown) => {
         const { status, message, headers } = asRefusal(error, request);

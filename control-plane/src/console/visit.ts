@@ -31,15 +31,15 @@ export type Visit = {
 };
 
 /**
- * Whether a page reads a part of it that rarely changes: when it is loaded, then every `every` seconds. Its script leaves regions that are
- * missing as they are. `everySeconds`: that of the page.
+ * Whether a page reads a part of it that rarely changes: when it is loaded, then every `every` seconds. Its script
+ * leaves regions that are missing as they are. `everySeconds`: that of the page.
  */
 export const isDue = ({ openSeconds }: Pick<Visit, 'openSeconds'>, everySeconds: number, every: number): boolean =>
   openSeconds % every < everySeconds;
 
 /**
- * A page. `everySeconds`: how often its regions (`data-region`) are read again by its script; `events`: the address of an event stream, after each
- * event of which they are.
+ * A page. `everySeconds`: how often its regions (`data-region`) are read again by its script; `events`: the address of
+ * an event stream, after each event of which they are.
  */
 export type Page = {
   title: string;
@@ -56,8 +56,9 @@ export type Page = {
 export type PageResult = Page | { redirect: string } | { answer: Answer };
 
 /**
- * A page of the console, or the target of one of its forms. `path`: below `/console`, with parameters such as `{id}`. `needs`: the permission
- * without which a form cannot be sent, and is not shown; what a page reads and changes the API decides.
+ * A page of the console, or the target of one of its forms. `path`: below `/console`, with parameters such as `{id}`.
+ * `needs`: the permission without which a form cannot be sent, and is not shown; what a page reads and changes the API
+ * decides.
  */
 export type PageRoute = {
   method: 'GET' | 'POST';

@@ -22,7 +22,10 @@ import { startMeasuringWebhooks } from './webhooks/measure-webhooks.ts';
 import { queueDeliveries } from './webhooks/queue-deliveries.ts';
 import { startMailingWarnings, type WarningParts } from './webhooks/warn-users.ts';
 
-/** The outboxes of all other domains' records, and how their kinds of entries are carried out, and what alerts and webhooks ask of others. */
+/**
+ * The outboxes of all other domains' records, and how their kinds of entries are carried out, and what alerts and
+ * webhooks ask of others.
+ */
 export type DeliveryNeeds = NotificationsNeeds &
   Pick<AlertParts, 'readTags' | 'policySetNames'> &
   Pick<CampaignsDomain['verbs'], 'findCampaign'> &
@@ -35,7 +38,10 @@ export type DeliverySettings = NotificationsSettings;
 
 export type DeliveryDomain = ReturnType<typeof deliveryDomain>;
 
-/** Records events, keeps webhook endpoints, raises alerts and notifies people of them, and carries out the outbox entries of all domains. */
+/**
+ * Records events, keeps webhook endpoints, raises alerts and notifies people of them, and carries out the outbox
+ * entries of all domains.
+ */
 export function deliveryDomain(
   platform: Platform,
   { sources, handlers, ...needs }: DeliveryNeeds,

@@ -5,8 +5,8 @@ import { comparablePath } from './route.ts';
 const REMEMBERED_SECONDS = 600;
 
 /**
- * Lets pages of exactly these origins send JSON to these paths and read the answers, refusals too. Credentials are never sent along.
- * Answers preflight requests of those origins; all others are answered as without this.
+ * Lets pages of exactly these origins send JSON to these paths and read the answers, refusals too. Credentials are
+ * never sent along. Answers preflight requests of those origins; all others are answered as without this.
  */
 export function allowOrigins(paths: readonly string[], origins: readonly string[]): Middleware {
   const [open, allowed] = [new Set(paths), new Set(origins)];

@@ -5,8 +5,8 @@ import { codeOf, ERRORS, type ErrorCode } from './errors.ts';
 const ITEMS_MAX = 100;
 
 /**
- * An error response: `detail` is for the client, `cause` is only logged. `isPartlyDone`: a part of the request was carried out, and the rest is
- * when it is repeated with its `Idempotency-Key`.
+ * An error response: `detail` is for the client, `cause` is only logged. `isPartlyDone`: a part of the request was
+ * carried out, and the rest is when it is repeated with its `Idempotency-Key`.
  */
 export class ApiError extends Error {
   readonly code: ErrorCode;
@@ -35,7 +35,9 @@ export class ApiError extends Error {
   }
 }
 
-/** A 422 with the first hundred issues, and one with the number of the others. `isWhole` false: `issues` are not all. */
+/**
+ * A 422 with the first hundred issues, and one with the number of the others. `isWhole` false: `issues` are not all.
+ */
 export function refused(issues: Issue[], isWhole = true): ApiError {
   if (issues.length <= ITEMS_MAX && isWhole) return new ApiError(codeOf(issues), issues);
   const shown = issues.slice(0, ITEMS_MAX);

@@ -8,8 +8,8 @@ import { type Admit, API_BODY, routeAnswerer } from './serve-routes.ts';
 import { readQuery } from './validate.ts';
 
 /**
- * A request to the API from within its process. `path`: as a client would send it, with its query; `body`: a JSON value; `stream`: the request
- * that caused it, for what depends on its connection.
+ * A request to the API from within its process. `path`: as a client would send it, with its query; `body`: a JSON
+ * value; `stream`: the request that caused it, for what depends on its connection.
  */
 export type ApiCall = {
   method: Route['method'];
@@ -20,7 +20,10 @@ export type ApiCall = {
   stream: IncomingMessage;
 };
 
-/** The operation that a request is for: its name, the ids in its path, and its query, whose values have the types that clients send. */
+/**
+ * The operation that a request is for: its name, the ids in its path, and its query, whose values have the types that
+ * clients send.
+ */
 export type CalledOperation = { id: string; ids: string[]; query: Record<string, unknown>; hasBody: boolean };
 
 export type ApiInProcess = {

@@ -4,7 +4,10 @@ import { ApiError } from './api-error.ts';
 /** The authenticated caller of a request. Every query of a store filters by this organization first. */
 export type Caller = {
   organizationId: string;
-  /** The API key of the request or, with an OAuth token, the key that was signed in with or the client that acts for itself. */
+  /**
+   * The API key of the request or, with an OAuth token, the key that was signed in with or the client that acts for
+   * itself.
+   */
   keyId: string;
   /** The OAuth token of the request and its client; absent: it has an API key. */
   token?: { id: string; clientId: string };
@@ -46,27 +49,31 @@ export type Permission = (typeof PERMISSIONS)[number];
 export const ORGANIZATION_PERMISSIONS: Permission[] = PERMISSIONS.filter((one) => !OPERATOR_ONLY.includes(one));
 
 /**
- * What a route requires: a permission, `any` valid key, or `none`. In the node API: a `join` token, the credential of a `node`, the
- * token of a `lease`, a one-time token to `enrol`, or the credential of an `enrolled` node.
+ * What a route requires: a permission, `any` valid key, or `none`. In the node API: a `join` token, the credential of a
+ * `node`, the token of a `lease`, a one-time token to `enrol`, or the credential of an `enrolled` node.
  */
 export type RoutePermission = Permission | 'any' | 'none' | 'join' | 'node' | 'lease' | 'enrol' | 'enrolled';
 
 /** Sets headers of the response, also of an error. */
 export type SetHeaders = (headers: Record<string, string>) => void;
 
-/** Finds the caller with a key, for a request that needs `permission`; null if the key is unknown, revoked or expired. */
+/**
+ * Finds the caller with a key, for a request that needs `permission`; null if the key is unknown, revoked or expired.
+ */
 export type FindCaller = (key: string, setHeaders: SetHeaders, permission: RoutePermission) => Promise<Caller | null>;
 
 /**
- * The credential of a caller, within which its `Idempotency-Key`s are unique: an API key, or an OAuth client, who signed in to it, and the scopes
- * of the token: a token with fewer gets no answer of one with more, and the next token of the same sign-in gets them all.
+ * The credential of a caller, within which its `Idempotency-Key`s are unique: an API key, or an OAuth client, who
+ * signed in to it, and the scopes of the token: a token with fewer gets no answer of one with more, and the next token
+ * of the same sign-in gets them all.
  */
 export const credentialOf = ({ keyId, token, permissions }: Pick<Caller, 'keyId' | 'token' | 'permissions'>): string =>
   token ? `${token.clientId} ${keyId} ${[...permissions].sort().join()}` : keyId;
 
 /**
- * Authenticates a request by its bearer credential (RFC 6750), an API key or an OAuth token, and checks `permission`. Throws 401 without a valid
- * one, and 403 with the name of the missing permission. `metadataUrl`: where a client learns how to get a token (RFC 9728).
+ * Authenticates a request by its bearer credential (RFC 6750), an API key or an OAuth token, and checks `permission`.
+ * Throws 401 without a valid one, and 403 with the name of the missing permission. `metadataUrl`: where a client learns
+ * how to get a token (RFC 9728).
  */
 export async function authenticate(
   find: FindCaller,

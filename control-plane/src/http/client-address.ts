@@ -8,8 +8,8 @@ export type IsTrustedProxy = (address: string) => boolean;
 const HOPS_MAX = 50;
 
 /**
- * The address of the client that sent a request: that of the connection, or where this is a trusted proxy, the last address in
- * `X-Forwarded-For` that is none. Those before it may be forged by the client and are ignored.
+ * The address of the client that sent a request: that of the connection, or where this is a trusted proxy, the last
+ * address in `X-Forwarded-For` that is none. Those before it may be forged by the client and are ignored.
  */
 export function clientAddress(
   { socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>,

@@ -21,9 +21,10 @@ const ENCODINGS = ['br', 'gzip'] as const;
 const kept = { br: new WeakMap<Buffer, Promise<Buffer>>(), gzip: new WeakMap<Buffer, Promise<Buffer>>() };
 
 /**
- * Compresses texts of at least 1,400 bytes in 200 responses to GET and HEAD, for clients that accept `br` or `gzip`; streams are sent as they
- * are. Responses to other methods are never compressed, nor those with a cookie or `no-transform`: if a response contains a secret, such as a
- * new key, together with text that an attacker chooses, its compressed length can reveal the secret (BREACH).
+ * Compresses texts of at least 1,400 bytes in 200 responses to GET and HEAD, for clients that accept `br` or `gzip`;
+ * streams are sent as they are. Responses to other methods are never compressed, nor those with a cookie or
+ * `no-transform`: if a response contains a secret, such as a new key, together with text that an attacker chooses, its
+ * compressed length can reveal the secret (BREACH).
  */
 export function compress(): Middleware {
   return async (context, next) => {
@@ -79,7 +80,9 @@ function encode(encoding: Encoding, body: Buffer): Promise<Buffer> {
   return encoded;
 }
 
-/** A 304 repeats the `Vary` and the ETag of the 200 that the client has: the weak tag if `If-None-Match` contains that. */
+/**
+ * A 304 repeats the `Vary` and the ETag of the 200 that the client has: the weak tag if `If-None-Match` contains that.
+ */
 function keepWeakTag(context: Context): void {
   context.vary('Accept-Encoding');
   const tag = header(context, 'ETag');

@@ -4,7 +4,10 @@ import { awaitTurn } from '@adsweep/shared/service/time-slice.ts';
 import { PerOwnerLimit } from '../platform/per-owner-limit.ts';
 import type { Route } from './route.ts';
 
-/** Requests of an organization, of a lease or of a node, that are worked on at once. A large body or answer is 20 MB in memory meanwhile. */
+/**
+ * Requests of an organization, of a lease or of a node, that are worked on at once. A large body or answer is 20 MB in
+ * memory meanwhile.
+ */
 const AT_ONCE = {
   reads: 16,
   /** Few of them are large, and some wait for a model. */

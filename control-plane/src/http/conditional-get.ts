@@ -19,8 +19,8 @@ export function matches(ifNoneMatch: string | undefined, etag: string): boolean 
 const SINGLE = /^bytes=(\d{0,15})-(\d{0,15})$/;
 
 /**
- * The byte range that a `Range` header requests of a representation of `bytes` bytes (RFC 9110, 14.2). `whole`: no range, or one that a
- * server may ignore: several ranges, another unit, invalid syntax. `none`: not satisfiable.
+ * The byte range that a `Range` header requests of a representation of `bytes` bytes (RFC 9110, 14.2). `whole`: no
+ * range, or one that a server may ignore: several ranges, another unit, invalid syntax. `none`: not satisfiable.
  */
 export function byteRange(header: string | undefined, bytes: number): ByteRange | 'whole' | 'none' {
   const [, first = '', last = ''] = SINGLE.exec(header?.replaceAll(' ', '') ?? '') ?? [];

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
 /**
- * Marks the requests that this process makes to itself for a request of a client that was counted already, so that the client's rate limit
- * counts one. `mark`: the credential that is sent; `unmark`: the one that was marked, null: it is not marked. The mark is a secret of this process.
+ * Marks the requests that this process makes to itself for a request of a client that was counted already, so that the
+ * client's rate limit counts one. `mark`: the credential that is sent; `unmark`: the one that was marked, null: it is
+ * not marked. The mark is a secret of this process.
  */
 export function countedRequests() {
   const prefix = `counted-${randomUUID()}-`;

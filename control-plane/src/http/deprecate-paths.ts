@@ -2,8 +2,8 @@ import type { Middleware } from 'koa';
 import { comparablePath } from './route.ts';
 
 /**
- * Tells clients of these paths, in refusals too, that another one replaces each of them (RFC 9745, RFC 8288). `successors`: by path. `since`: when
- * they were replaced.
+ * Tells clients of these paths, in refusals too, that another one replaces each of them (RFC 9745, RFC 8288).
+ * `successors`: by path. `since`: when they were replaced.
  */
 export function deprecatePaths(successors: ReadonlyMap<string, string>, since: Date): Middleware {
   return async (context, next) => {

@@ -1,8 +1,9 @@
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 
 /**
- * A refusal of the API (spec 2.4, 7): its HTTP status, and whether `detail` of the response has items about fields; absent: it is a text. `means`
- * is the explanation in the API reference; `cure` is what the reader of the documents can do.
+ * A refusal of the API (spec 2.4, 7): its HTTP status, and whether `detail` of the response has items about fields;
+ * absent: it is a text. `means` is the explanation in the API reference; `cure` is what the reader of the documents can
+ * do.
  */
 type Refusal = { status: number; detail?: 'items'; means: string; cure: string };
 

@@ -23,7 +23,10 @@ const HeaderSchema = Type.Object({
   ),
 });
 
-/** The bytes of answers that an organization may store in a day. `take` reserves some and throws if none are left; `giveBack` returns unused ones. */
+/**
+ * The bytes of answers that an organization may store in a day. `take` reserves some and throws if none are left;
+ * `giveBack` returns unused ones.
+ */
 export type AnswerQuota = {
   take: (organizationId: string, bytes: number) => Promise<void>;
   giveBack: (organizationId: string, bytes: number) => void;
@@ -34,7 +37,10 @@ export type IdempotencyParts = { store: IdempotencyStore; answers: AnswerQuota }
 /** Bytes that are reserved before a request is run. Nearly all answers are shorter. */
 const RESERVED_BYTES = 64 * 1024;
 
-/** Wraps the routes that create something, or define `runsOnce`, so that they run once per `Idempotency-Key`. Returns all routes. */
+/**
+ * Wraps the routes that create something, or define `runsOnce`, so that they run once per `Idempotency-Key`. Returns
+ * all routes.
+ */
 export function runOnceForKeys(routes: Route<Caller>[], parts: IdempotencyParts): Route<Caller>[] {
   return routes.map((one) => {
     const creates = one.method === 'POST' && 201 in one.replies;
@@ -43,10 +49,11 @@ export function runOnceForKeys(routes: Route<Caller>[], parts: IdempotencyParts)
 }
 
 /**
- * Runs a route once for each `Idempotency-Key` of an API key and path within 24 hours: the same body gets the stored response with
- * `Idempotency-Replayed: true`, another body is refused, and so is a second request while the first runs. Error responses are not
- * stored: after a refusal the key is free, unless the request was run again after an interruption, or is partly done. A response with a secret
- * is encrypted with the `Idempotency-Key`. `recordId` is the id that the handler must give to the record it creates.
+ * Runs a route once for each `Idempotency-Key` of an API key and path within 24 hours: the same body gets the stored
+ * response with `Idempotency-Replayed: true`, another body is refused, and so is a second request while the first runs.
+ * Error responses are not stored: after a refusal the key is free, unless the request was run again after an
+ * interruption, or is partly done. A response with a secret is encrypted with the `Idempotency-Key`. `recordId` is the
+ * id that the handler must give to the record it creates.
  */
 function idempotent(parts: IdempotencyParts, route: Route<Caller>): Route<Caller> {
   return {
@@ -69,7 +76,9 @@ function idempotent(parts: IdempotencyParts, route: Route<Caller>): Route<Caller
   };
 }
 
-/** The `Idempotency-Key` of a request; null: it has none, or need not run only once. Throws 422 for a key that is none. */
+/**
+ * The `Idempotency-Key` of a request; null: it has none, or need not run only once. Throws 422 for a key that is none.
+ */
 function keyOf({ runsOnce }: Route<Caller>, request: Incoming<Caller>): string | null {
   const key = request.headers['idempotency-key'];
   if (key === undefined) return null;
@@ -85,8 +94,8 @@ const sentIn = ({ query, params, body }: Incoming<Caller>): Buffer =>
 const fingerprintOf = (sent: Buffer): string => createHash('sha256').update(sent).digest('hex');
 
 /**
- * The scope within which an `Idempotency-Key` is unique: one credential, method and path with its ids. Another credential of the organization
- * may have fewer permissions, so it never gets a response that was stored for this one.
+ * The scope within which an `Idempotency-Key` is unique: one credential, method and path with its ids. Another
+ * credential of the organization may have fewer permissions, so it never gets a response that was stored for this one.
  */
 export function idempotencyScope(
   { method, path }: Pick<Route<Caller>, 'method' | 'path'>,
@@ -163,7 +172,10 @@ function refusedKey(type: string, msg: string): ApiError {
   return refused([{ loc: ['header', HEADER], msg, type, ctx: {} }]);
 }
 
-/** A `JSON.stringify` replacer that sorts the keys of objects: client libraries may order the fields of equal bodies differently. */
+/**
+ * A `JSON.stringify` replacer that sorts the keys of objects: client libraries may order the fields of equal bodies
+ * differently.
+ */
 function sortKeys(_key: string, value: unknown): unknown {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));

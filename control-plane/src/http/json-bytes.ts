@@ -3,7 +3,10 @@ import { pause } from '@adsweep/shared/service/time-slice.ts';
 /** Texts are encoded when so many characters have been collected. */
 const CHARACTERS_AT_ONCE = 64 * 1024;
 
-/** Serializes a response as `JSON.stringify` does, with pauses between the items of its lists, so that a large one does not block others. */
+/**
+ * Serializes a response as `JSON.stringify` does, with pauses between the items of its lists, so that a large one does
+ * not block others.
+ */
 export async function jsonBytes(value: unknown): Promise<Buffer> {
   const writer = new JsonWriter();
   await writer.write(value, 0);

@@ -202,7 +202,10 @@ function refusalsOf(route: Route<never>): ErrorCode[] {
   ];
 }
 
-/** The error responses by status. The only error of a status becomes a shared component, because many operations have the same one. */
+/**
+ * The error responses by status. The only error of a status becomes a shared component, because many operations have
+ * the same one.
+ */
 function refusals(route: Route<never>, { schemas, responses }: Components): Json {
   const byStatus = Map.groupBy(refusalsOf(route), (code) => ERRORS[code].status);
   const entries = [...byStatus].map(([status, codes]) => {

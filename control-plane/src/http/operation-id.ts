@@ -1,8 +1,8 @@
 import type { Route } from './route.ts';
 
 /**
- * The name of an operation as generated clients call it, such as `createScan`, `listScans` or `cancelScan`. It follows from the method, the
- * path and whether a list is answered; a route can have another one.
+ * The name of an operation as generated clients call it, such as `createScan`, `listScans` or `cancelScan`. It follows
+ * from the method, the path and whether a list is answered; a route can have another one.
  */
 export function operationId(route: Route<never>): string {
   if (route.operationId) return route.operationId;

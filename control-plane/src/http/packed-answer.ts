@@ -14,8 +14,9 @@ const WINDOW_LOG = 26;
 const options = (sent: Buffer) => ({ dictionary: sent });
 
 /**
- * The stored form of an answer. A long one is compressed with the request that was `sent` as its dictionary: an answer repeats what was sent, such
- * as an ad tag of 0.5 MB, once for each scan, and who asks for it again has sent the same request.
+ * The stored form of an answer. A long one is compressed with the request that was `sent` as its dictionary: an answer
+ * repeats what was sent, such as an ad tag of 0.5 MB, once for each scan, and who asks for it again has sent the same
+ * request.
  */
 export async function packAnswer(answer: string, sent: Buffer): Promise<string> {
   if (answer.length < PACKED_FROM) return answer;

@@ -37,7 +37,9 @@ export function presentPage<T>(items: T[], total: number, { page = 1, limit = PA
   return { items, total, page, limit, pages: Math.ceil(total / limit) };
 }
 
-/** The position of a row in a list that is ordered by time, newest first; a cursor is the position of a page's last row. */
+/**
+ * The position of a row in a list that is ordered by time, newest first; a cursor is the position of a page's last row.
+ */
 export type CursorPosition = { at: Date; id: string };
 
 /** Query parameters of a list with cursors. */
@@ -70,8 +72,8 @@ const OF_PAGE = new Set(['cursor', 'page', 'limit']);
 const FINGERPRINT_LENGTH = 8;
 
 /**
- * The fingerprint of the list that a request is for: of its organization, its path and its filters. A cursor has that of its list: in any other
- * one, the rows before its position would be missing.
+ * The fingerprint of the list that a request is for: of its organization, its path and its filters. A cursor has that
+ * of its list: in any other one, the rows before its position would be missing.
  */
 function fingerprintOf({ caller, path, params, query }: RequestOfPage): string {
   const filters = Object.entries(query).filter(([name]) => !OF_PAGE.has(name));

@@ -8,15 +8,19 @@ import { ApiError, refused } from './api-error.ts';
 /** Maximum nesting: more than any body needs, and safe to traverse recursively. */
 const DEPTH_MAX = 32;
 
-/** A larger body is read in several steps, each in its turn, so that other requests are served in between, however many such bodies arrive at once. */
+/**
+ * A larger body is read in several steps, each in its turn, so that other requests are served in between, however many
+ * such bodies arrive at once.
+ */
 const LARGE_BYTES = 256 * 1024;
 
 /** The maximum size of a body: bytes as sent, and values (members and elements, containers included). */
 export type BodyBounds = { bytes: number; values: number };
 
 /**
- * Whose arriving bodies are counted together, and how many bytes they may have in sum. `refusedMax`: once refused bodies of more bytes than this have
- * arrived in a minute, larger bodies are refused unread; absent: refused bodies are not counted.
+ * Whose arriving bodies are counted together, and how many bytes they may have in sum. `refusedMax`: once refused
+ * bodies of more bytes than this have arrived in a minute, larger bodies are refused unread; absent: refused bodies are
+ * not counted.
  */
 export type BodyOwner = { id: string; bytesMax: number; refusedMax?: number; tooMany: string };
 
@@ -34,15 +38,19 @@ export const addressAsOwner = (address: string): BodyOwner => ({
   tooMany: 'This address is sending too many large bodies at once.',
 });
 
-/** A body of at most so many bytes is read also after too many others were refused: it costs little, and may say that an attempt failed. */
+/**
+ * A body of at most so many bytes is read also after too many others were refused: it costs little, and may say that an
+ * attempt failed.
+ */
 const SMALL_BYTES = 16 * 1024;
 const REFUSED_WITHIN_MS = 60_000;
 /** As so many bytes a refused body counts at the least that is more than JSON: what is packed in it was unpacked. */
 export const PACKED_BYTES_MIN = 2 * 1024 * 1024;
 
 /**
- * Counts the bytes of arriving bodies by owner, so that many unfinished bodies of one owner cannot fill the memory, and those of bodies that were
- * refused once they had been read and parsed, so that nobody has us do only that. `now` in ms.
+ * Counts the bytes of arriving bodies by owner, so that many unfinished bodies of one owner cannot fill the memory, and
+ * those of bodies that were refused once they had been read and parsed, so that nobody has us do only that. `now` in
+ * ms.
  */
 export class ArrivingBodies {
   readonly #bytes = new Map<string, number>();
@@ -53,7 +61,10 @@ export class ArrivingBodies {
     this.#now = now;
   }
 
-  /** Calls `read` and counts `bytes` for `owner` while it runs. Throws 429 if the total of the owner's bodies, or of its refused ones, is too large. */
+  /**
+   * Calls `read` and counts `bytes` for `owner` while it runs. Throws 429 if the total of the owner's bodies, or of its
+   * refused ones, is too large.
+   */
   async share<T>(owner: BodyOwner, bytes: number, read: () => Promise<T>): Promise<T> {
     const { id, bytesMax, refusedMax, tooMany } = owner;
     const arriving = (this.#bytes.get(id) ?? 0) + bytes;
@@ -103,8 +114,9 @@ export async function readBody(stream: IncomingMessage, bounds: Pick<BodyBounds,
 }
 
 /**
- * Parses JSON. Throws 422: `json_invalid` for invalid JSON (RFC 8259, UTF-8) or more than 32 levels of nesting, `too_many_values` above
- * `bounds.values`, and `string_unicode` for texts that are not well-formed Unicode. Size and nesting are measured before it is parsed.
+ * Parses JSON. Throws 422: `json_invalid` for invalid JSON (RFC 8259, UTF-8) or more than 32 levels of nesting,
+ * `too_many_values` above `bounds.values`, and `string_unicode` for texts that are not well-formed Unicode. Size and
+ * nesting are measured before it is parsed.
  */
 export async function parseJson(bytes: Buffer, bounds: Pick<BodyBounds, 'values'>): Promise<unknown> {
   const isLarge = bytes.length > LARGE_BYTES;
@@ -179,8 +191,8 @@ function loneSurrogate(loc: (string | number)[]): Issue {
 }
 
 /**
- * The size of a JSON text: an upper bound of the number of values (containers and their members), the depth of nesting, and whether a
- * string may contain a surrogate that is written as an escape sequence (`\ud800`).
+ * The size of a JSON text: an upper bound of the number of values (containers and their members), the depth of nesting,
+ * and whether a string may contain a surrogate that is written as an escape sequence (`\ud800`).
  */
 export type JsonExtent = { values: number; depth: number; escapesSurrogates: boolean };
 
@@ -196,8 +208,9 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 /**
- * Measures a JSON text (RFC 8259, UTF-8) by its structural characters outside of strings, in one pass over the bytes and without parsing
- * them: about 2 ms per MiB. Stops as soon as one of `bounds` is exceeded. Invalid JSON is measured too.
+ * Measures a JSON text (RFC 8259, UTF-8) by its structural characters outside of strings, in one pass over the bytes
+ * and without parsing them: about 2 ms per MiB. Stops as soon as one of `bounds` is exceeded. Invalid JSON is measured
+ * too.
  */
 export function jsonExtent(bytes: Buffer, bounds: { values: number; depth: number }): JsonExtent {
   let values = 1;

@@ -4,7 +4,10 @@ import { refusedBody } from './read-body.ts';
 const FIELDS_MAX = 20_000;
 const AMPERSAND = 0x26;
 
-/** The fields of a form (`application/x-www-form-urlencoded`). Throws 422 `too_many_values` before it reads more than a form may have. */
+/**
+ * The fields of a form (`application/x-www-form-urlencoded`). Throws 422 `too_many_values` before it reads more than a
+ * form may have.
+ */
 export function parseForm(bytes: Buffer): URLSearchParams {
   let fields = 1;
   for (let at = bytes.indexOf(AMPERSAND); at >= 0; at = bytes.indexOf(AMPERSAND, at + 1)) fields++;

@@ -22,7 +22,10 @@ const HEADERS = {
 /** A request in logs and metrics; `route` is the path as written in the route, '' for an unknown one. */
 export type AnsweredRequest = { method: string; route: string; status: number; seconds: number };
 
-/** The outermost middleware: assigns the request id (the client's `X-Request-Id` if it is valid), sets headers, answers errors, logs and counts. */
+/**
+ * The outermost middleware: assigns the request id (the client's `X-Request-Id` if it is valid), sets headers, answers
+ * errors, logs and counts.
+ */
 export function requestLifecycle(logger: Logger, record: (request: AnsweredRequest) => void): Middleware {
   const logRefusal = refusalLog();
   return async (context, next) => {
@@ -53,7 +56,9 @@ export function requestLifecycle(logger: Logger, record: (request: AnsweredReque
   };
 }
 
-/** Requests that no route handled: an unknown path, or a method that the path does not have (`Allow` is set already). */
+/**
+ * Requests that no route handled: an unknown path, or a method that the path does not have (`Allow` is set already).
+ */
 function refuseUnserved(status: number): void {
   if (status === 404) throw new ApiError('not_found', 'This path does not exist.');
   if (status === 405 || status === 501)
@@ -79,8 +84,8 @@ function answerError(context: Context, error: unknown, log: Logger): void {
 }
 
 /**
- * An error as the refusal that is answered. Errors of the router (a path that cannot be decoded) have a status; those that are not known are
- * internal errors.
+ * An error as the refusal that is answered. Errors of the router (a path that cannot be decoded) have a status; those
+ * that are not known are internal errors.
  */
 export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
@@ -120,8 +125,8 @@ export type Refusal = { request_id: string; method: string; route: string; statu
 type Window = { since: number; lines: number; left: number };
 
 /**
- * Logs refusals (4xx) at a limited rate, so that clients cannot fill the disk: the first ten of a route and status per minute, and the
- * number of the others with the next line. `now` in ms.
+ * Logs refusals (4xx) at a limited rate, so that clients cannot fill the disk: the first ten of a route and status per
+ * minute, and the number of the others with the next line. `now` in ms.
  */
 export function refusalLog(now: () => number = Date.now) {
   const windows = new Map<string, Window>();

@@ -23,7 +23,10 @@ import {
 import type { BodyBounds } from './read-body.ts';
 import { type Incoming, type Route, route, type ValidPart } from './route.ts';
 
-/** Returns the function that turns a record into the JSON of a response. Called once per request: it can load what all items of a list need. */
+/**
+ * Returns the function that turns a record into the JSON of a response. Called once per request: it can load what all
+ * items of a list need.
+ */
 type Presenter<T> = (caller: Caller) => Maybe<(record: T) => unknown>;
 
 /** What all routes of a resource have in common. */
@@ -55,8 +58,8 @@ export type ResourceRequest<Q = unknown, B = unknown> = {
   body: B;
   now: Date;
   /**
-   * Returns an audit log entry, to be written in the same update as the change. `action` is `<noun>.<past participle>`, `subjectId` the id
-   * of the changed record, `changes` the new values, never a secret.
+   * Returns an audit log entry, to be written in the same update as the change. `action` is `<noun>.<past participle>`,
+   * `subjectId` the id of the changed record, `changes` the new values, never a secret.
    */
   audit(action: `${string}.${string}`, subjectId: string, changes: Record<string, unknown>): OutboxEntry<'audit'>;
 };
@@ -87,12 +90,15 @@ type Maybe<T> = T | Promise<T>;
 type None = Record<never, never>;
 /** The position of a page in its list: the rows after a position (null: from the first), without the first `skip`. */
 type Window = { after: CursorPosition | null; skip: number; limit: number };
-/** The rows of a page, the number of rows in the list, and of a list with cursors the position of the page's last row; null: no rows follow. */
+/**
+ * The rows of a page, the number of rows in the list, and of a list with cursors the position of the page's last row;
+ * null: no rows follow.
+ */
 type Page<T> = { rows: T[]; total: number; last?: CursorPosition | null };
 
 /**
- * Defines the routes of a resource: one function per kind of route. A resource is then the list of its routes, in the order of the API
- * reference:
+ * Defines the routes of a resource: one function per kind of route. A resource is then the list of its routes, in the
+ * order of the API reference:
  *
  * ```ts
  * const notes = resource<Note>({ group: 'Notes', path: '/api/v1/notes', id: { name: 'id' }, noun: 'note', ... });
@@ -102,8 +108,8 @@ type Page<T> = { rows: T[]; total: number; last?: CursorPosition | null };
  * ];
  * ```
  *
- * `find`, `change`, `run`, and `rows` of a page return null if the item does not exist; the response is then 404. Define other kinds of
- * routes with {@link route}.
+ * `find`, `change`, `run`, and `rows` of a page return null if the item does not exist; the response is then 404.
+ * Define other kinds of routes with {@link route}.
  */
 export function resource<T>(of: ResourceDescription<T>) {
   const itemPath = of.id ? `${of.path}/{${of.id.name}}` : of.path;
@@ -122,7 +128,10 @@ export function resource<T>(of: ResourceDescription<T>) {
       });
     },
 
-    /** `GET` of one page of the collection. `hasCursors`: the list is ordered by time, newest first, and can be read by cursors too. */
+    /**
+     * `GET` of one page of the collection. `hasCursors`: the list is ordered by time, newest first, and can be read by
+     * cursors too.
+     */
     page<Q extends TProperties = None>({
       rows,
       query,
@@ -195,7 +204,10 @@ export function resource<T>(of: ResourceDescription<T>) {
       });
     },
 
-    /** A write without a response body (204): `DELETE` of an item, or an action at the path `below` it, such as `archive`. */
+    /**
+     * A write without a response body (204): `DELETE` of an item, or an action at the path `below` it, such as
+     * `archive`.
+     */
     command<B extends TSchema>({
       run,
       method,

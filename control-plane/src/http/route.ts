@@ -22,12 +22,15 @@ export type Incoming<Caller, P = unknown, Q = unknown, B = unknown> = {
 /** A request whose body was not read. */
 export type BodilessRequest<Caller, P = unknown> = Pick<Incoming<Caller, P>, 'caller' | 'params' | 'stream'>;
 
-/** A handler's response. `body` is sent as JSON; a string, a Buffer or a stream is sent unchanged, with `type` as its content type. */
+/**
+ * A handler's response. `body` is sent as JSON; a string, a Buffer or a stream is sent unchanged, with `type` as its
+ * content type.
+ */
 export type Answer = { status: number; body?: unknown; type?: string; headers?: Record<string, string> };
 
 /**
- * What is known of a request before its body is read: the answer to it, or with whose bodies its own is counted (null: with those of its organization
- * or address) and what it is about, which the handler gets.
+ * What is known of a request before its body is read: the answer to it, or with whose bodies its own is counted (null:
+ * with those of its organization or address) and what it is about, which the handler gets.
  */
 export type BeforeBody = { answer: Answer } | { sender: BodyOwner | null; about?: unknown };
 
@@ -35,8 +38,9 @@ export type BeforeBody = { answer: Answer } | { sender: BodyOwner | null; about?
 export type Reply = { description: string; schema?: TSchema; content?: string };
 
 /**
- * An operation as data: validation, documentation and behaviour come from one value. Parameters in `path` are written as `{id}`. `refine`
- * returns issues beyond the schema; it gets the valid part of the request, and its issues are reported together with those of the schema.
+ * An operation as data: validation, documentation and behaviour come from one value. Parameters in `path` are written
+ * as `{id}`. `refine` returns issues beyond the schema; it gets the valid part of the request, and its issues are
+ * reported together with those of the schema.
  */
 export type Route<Caller = unknown> = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -57,7 +61,9 @@ export type Route<Caller = unknown> = {
   bodyIsOptional?: boolean;
   /** Reads the bytes of a body that is not JSON alone. Absent: it is. */
   parseBody?: (bytes: Buffer, bounds: BodyBounds) => Promise<unknown>;
-  /** Looks at a request before its body is read; throws where the body does not matter. Its path was not validated yet. */
+  /**
+   * Looks at a request before its body is read; throws where the body does not matter. Its path was not validated yet.
+   */
   beforeBody?(request: BodilessRequest<Caller>): Promise<BeforeBody>;
   /** Its work is short and a late answer does harm: requests are not queued behind other work of the event loop. */
   isUrgent?: boolean;
@@ -67,7 +73,10 @@ export type Route<Caller = unknown> = {
   answersSecret?: boolean;
   replies: Record<number, Reply>;
   errors: readonly ErrorCode[];
-  /** Whether a request with an `Idempotency-Key` is run only once; absent: true if the operation creates something (201). */
+  /**
+   * Whether a request with an `Idempotency-Key` is run only once; absent: true if the operation creates something
+   * (201).
+   */
   runsOnce?(request: Incoming<Caller>): boolean;
   /**
    * The response to an earlier request that this one repeats; null: it repeats none. Asked before `refine`, which looks
@@ -79,8 +88,8 @@ export type Route<Caller = unknown> = {
 };
 
 /**
- * A request without the fields that the schema refused. `refused`: the names of refused top-level body fields; null if the body is not an
- * object.
+ * A request without the fields that the schema refused. `refused`: the names of refused top-level body fields; null if
+ * the body is not an object.
  */
 export type ValidPart<Caller, B = unknown, Q = unknown> = {
   caller: Caller;

@@ -16,8 +16,8 @@ export type PageRequest = {
   requestId: string;
   stream: IncomingMessage;
   /**
-   * Reads a form that was sent by a person of this organization; null: by a stranger. Throws 413 above this size, 422 for too many fields, and 429
-   * while too much arrives at once.
+   * Reads a form that was sent by a person of this organization; null: by a stranger. Throws 413 above this size, 422
+   * for too many fields, and 429 while too much arrives at once.
    */
   readForm: (bytesMax: number, organizationId: string | null) => Promise<URLSearchParams>;
 };

@@ -30,13 +30,19 @@ const MCP_PATH = '/mcp';
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 /** What a message has around the body of an operation. */
 const AROUND_BODY: BodyBounds = { bytes: 4_096, values: 100 };
-/** Fields of a message, of its parameters and of the arguments of a tool: the SDK copies them in one piece. No operation has as many. */
+/**
+ * Fields of a message, of its parameters and of the arguments of a tool: the SDK copies them in one piece. No operation
+ * has as many.
+ */
 const FIELDS_MAX = 200;
 /** Calls of one organization that are answered at the same time: waiting for scans holds a connection each. */
 const CALLS_MAX = 32;
 /** A comment keeps the connection open while nothing is said. */
 const KEEP_ALIVE_MS = 15_000;
-/** Names the client that sends a message, if it has begun with `initialize`: requests of several clients have the same ids. Nothing is kept of it. */
+/**
+ * Names the client that sends a message, if it has begun with `initialize`: requests of several clients have the same
+ * ids. Nothing is kept of it.
+ */
 const SESSION_HEADER = 'Mcp-Session-Id';
 /** The topic on which processes tell each other which requests their clients cancel. */
 const CANCELLED = 'mcp-cancelled';
@@ -48,7 +54,10 @@ const QuerySchema = Type.Object(
 const validateQuery = compileValidator(QuerySchema, 'query');
 
 export type McpParts = {
-  /** Where this process serves the API. Tools call it there with the credential of their caller, so that the API alone decides what is allowed. */
+  /**
+   * Where this process serves the API. Tools call it there with the credential of their caller, so that the API alone
+   * decides what is allowed.
+   */
   apiUrl: string;
   publicUrl: string;
   admit: Admit<Caller>;
@@ -62,9 +71,10 @@ export type McpParts = {
 };
 
 /**
- * Serves MCP by streamable HTTP: each request has its own credential, and any replica answers it. Progress is reported in the response of the
- * request that waits, which ends with its connection, or when its client cancels it, at whichever replica: clients that cancel, or have waited
- * long enough, do not disconnect. A cancellation is lost while Redis is unavailable.
+ * Serves MCP by streamable HTTP: each request has its own credential, and any replica answers it. Progress is reported
+ * in the response of the request that waits, which ends with its connection, or when its client cancels it, at
+ * whichever replica: clients that cancel, or have waited long enough, do not disconnect. A cancellation is lost while
+ * Redis is unavailable.
  */
 export function serveMcp({ apiUrl, publicUrl, admit, bodyBounds, closing, counted, broadcast }: McpParts): Middleware {
   const stopping = new AbortController();
@@ -133,8 +143,8 @@ export function serveMcp({ apiUrl, publicUrl, admit, bodyBounds, closing, counte
 }
 
 /**
- * Answers that arrive together are parsed one after the other: a page of a list may have megabytes. A file that is too large to be shown is not read:
- * a video may have 32 MB. Rejects with a {@link LargeFile} then.
+ * Answers that arrive together are parsed one after the other: a page of a list may have megabytes. A file that is too
+ * large to be shown is not read: a video may have 32 MB. Rejects with a {@link LargeFile} then.
  */
 const fetchWithinMemory: typeof fetch = async (...request) => {
   const response = await fetch(...request);
@@ -159,8 +169,9 @@ function requireFewFields(body: unknown): void {
 }
 
 /**
- * What a message is to others of its client: whether it begins a session, the key by which others cancel it, and that of the request that it cancels
- * (hashes, as clients choose how long ids are); null: none. The session is not trusted: it only keeps clients of one organization apart.
+ * What a message is to others of its client: whether it begins a session, the key by which others cancel it, and that
+ * of the request that it cancels (hashes, as clients choose how long ids are); null: none. The session is not trusted:
+ * it only keeps clients of one organization apart.
  */
 function readMessage(context: Context, body: unknown, organizationId: string) {
   const { method, id, params } = (body ?? {}) as { method?: unknown; id?: unknown; params?: { requestId?: unknown } };
@@ -215,8 +226,8 @@ function choose(tools: Tool[], { group: groups = [], read_only: readOnly = false
 }
 
 /**
- * Answers one message; resolves when the response has ended or the client has gone, which ends the work too. Until then `running` has under its key
- * what ends it early.
+ * Answers one message; resolves when the response has ended or the client has gone, which ends the work too. Until then
+ * `running` has under its key what ends it early.
  */
 async function answer(
   context: Context,

@@ -8,15 +8,26 @@ import { allowOnly, type RequestState } from './serve-routes.ts';
 
 type Exchange = [request: IncomingMessage, response: ServerResponse];
 
-/** A page of the sign-in, or where the browser goes next. `returnsTo`: the origin or scheme at which the sign-in ends. */
+/**
+ * A page of the sign-in, or where the browser goes next. `returnsTo`: the origin or scheme at which the sign-in ends.
+ */
 export type SignInAnswer = { page: string; returnsTo: string } | { redirect: string };
 
-/** Counts a request of somebody who may be a stranger; throws `ApiError` beyond the limit. `isForPeople`: a refusal is shown as a page. */
+/**
+ * Counts a request of somebody who may be a stranger; throws `ApiError` beyond the limit. `isForPeople`: a refusal is
+ * shown as a page.
+ */
 export type OAuthLimit = { count: (request: IncomingMessage) => Promise<void>; isForPeople: boolean };
 
-/** OAuth 2.0 as it is served: the endpoints of the authorization server, the pages on which people sign in, and the metadata of the API. */
+/**
+ * OAuth 2.0 as it is served: the endpoints of the authorization server, the pages on which people sign in, and the
+ * metadata of the API.
+ */
 export type OAuthSurface = {
-  /** Answers a request to one of `endpoints`, which have these methods. `{id}` at the end of a path stands for the id of a request. */
+  /**
+   * Answers a request to one of `endpoints`, which have these methods. `{id}` at the end of a path stands for the id of
+   * a request.
+   */
   answer: (...exchange: Exchange) => Promise<void>;
   endpoints: Record<string, readonly string[]>;
   /** By the path of an endpoint, or that of the pages. */

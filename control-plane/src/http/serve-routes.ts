@@ -23,7 +23,10 @@ import { compileValidator, type RequestPart, readQuery, withoutRefused } from '.
 
 export const API_BODY: BodyBounds = { bytes: API_BODY_BYTES_MAX, values: API_BODY_VALUES_MAX };
 
-/** Authenticates a request and checks that it has `permission`: returns the caller, or throws 401 or 403. Not called for `none`. */
+/**
+ * Authenticates a request and checks that it has `permission`: returns the caller, or throws 401 or 403. Not called for
+ * `none`.
+ */
 export type Admit<Caller> = (
   authorization: string | undefined,
   permission: RoutePermission,
@@ -32,14 +35,14 @@ export type Admit<Caller> = (
 ) => Promise<Caller>;
 
 /**
- * Koa's state of a request. `route`: the path as written in the route, for logs and metrics; absent: an unknown path. `organizationId`: the
- * caller's; absent: the caller has none.
+ * Koa's state of a request. `route`: the path as written in the route, for logs and metrics; absent: an unknown path.
+ * `organizationId`: the caller's; absent: the caller has none.
  */
 export type RequestState = { route?: string; organizationId?: string };
 
 /**
- * Serves routes: authenticates the caller, validates path, query and body, reports all problems together, calls the handler and sends its
- * response. Unknown paths are left to the next middleware.
+ * Serves routes: authenticates the caller, validates path, query and body, reports all problems together, calls the
+ * handler and sends its response. Unknown paths are left to the next middleware.
  */
 export function serveRoutes<Caller>(routes: Route<Caller>[], admit: Admit<Caller>): Middleware[] {
   const router = new Router();
@@ -101,8 +104,8 @@ function serveRoute<Caller>(route: Route<Caller>, { admit, requests, arriving }:
 }
 
 /**
- * A request to a route, however it arrived. `admitted` is called with its caller before anything else of it is read; `answered` writes its
- * answer, while the request still counts among those of its organization.
+ * A request to a route, however it arrived. `admitted` is called with its caller before anything else of it is read;
+ * `answered` writes its answer, while the request still counts among those of its organization.
  */
 export type ArrivedRequest<Caller> = Pick<Incoming<Caller>, 'headers' | 'stream'> & {
   params: unknown;
@@ -117,8 +120,8 @@ export type ArrivedRequest<Caller> = Pick<Incoming<Caller>, 'headers' | 'stream'
 };
 
 /**
- * What a route answers to a request: authenticates the caller, waits for the request's turn, validates all parts, reports all problems together,
- * calls the handler.
+ * What a route answers to a request: authenticates the caller, waits for the request's turn, validates all parts,
+ * reports all problems together, calls the handler.
  */
 export function routeAnswerer<Caller>(route: Route<Caller>, admit: Admit<Caller>, requests: ConcurrentRequests) {
   const answerAdmitted = admittedAnswerer(route);
@@ -229,8 +232,8 @@ const isJson = (body: unknown): boolean =>
 export const READ_METHODS = ['HEAD', 'GET'];
 
 /**
- * Whether the request has one of `methods`. If not, answers `OPTIONS` with the `Allow` header and returns false; throws 405 for all other
- * methods.
+ * Whether the request has one of `methods`. If not, answers `OPTIONS` with the `Allow` header and returns false; throws
+ * 405 for all other methods.
  */
 export function allowOnly(context: Context, methods: string[]): boolean {
   if (methods.includes(context.method)) return true;

@@ -6,11 +6,17 @@ import { Compile } from 'typebox/compile';
 import Format from 'typebox/format';
 import { Settings } from 'typebox/system';
 
-/** Maximum number of schema errors that are collected for a value. Several of them may be one problem, such as the branches of a union. */
+/**
+ * Maximum number of schema errors that are collected for a value. Several of them may be one problem, such as the
+ * branches of a union.
+ */
 const ERRORS_MAX = 300;
 Settings.Set({ maxErrors: ERRORS_MAX });
 
-/** RFC 3339, without what TypeBox accepts and `Date` cannot read: leap seconds, and the suffixes of RFC 9557 (`...Z[Europe/Lisbon]`). */
+/**
+ * RFC 3339, without what TypeBox accepts and `Date` cannot read: leap seconds, and the suffixes of RFC 9557
+ * (`...Z[Europe/Lisbon]`).
+ */
 Format.Set('date-time', (text) => Format.IsDateTime(text) && !Number.isNaN(Date.parse(text)));
 
 /** A validated part of a request: the first element of each `loc`. */
@@ -20,7 +26,10 @@ export type RequestPart = 'body' | 'query' | 'path';
 export type Validation = { issues: Issue[]; isWhole: boolean };
 export type Validate = (value: unknown) => Validation;
 
-/** The routes of a process are served twice, over HTTP and to its console, and many share schemas: compiling all takes a tenth of a second. */
+/**
+ * The routes of a process are served twice, over HTTP and to its console, and many share schemas: compiling all takes a
+ * tenth of a second.
+ */
 const compiled = new WeakMap<TSchema, ReturnType<typeof Compile>>();
 
 function compiledOf(schema: TSchema): ReturnType<typeof Compile> {
@@ -40,8 +49,9 @@ export function compileValidator(schema: TSchema, part: RequestPart): Validate {
 }
 
 /**
- * Converts query parameters to the types of the schema: integers, booleans, and lists (`a=1&a=2`). A text that cannot be converted stays a
- * text, and a repeated parameter becomes a list even if the schema has none, so that validation refuses both.
+ * Converts query parameters to the types of the schema: integers, booleans, and lists (`a=1&a=2`). A text that cannot
+ * be converted stays a text, and a repeated parameter becomes a list even if the schema has none, so that validation
+ * refuses both.
  */
 export function readQuery(schema: TObject, search: URLSearchParams): Record<string, unknown> {
   const typeOf = (name: string) =>

@@ -10,9 +10,10 @@ export type QueueBounds = { running: number; waiting: number; waitingEach?: numb
 export type QueuedBy = { owner?: string; signal?: AbortSignal };
 
 /**
- * Runs up to `running` tasks at once and lets `waiting` wait; others are refused with {@link QueueFull}. Owners share the queue: when a task
- * has ended, the next one is of the owner who has the fewest running, and of several such owners, of the one who was served longest ago. A
- * task that is aborted while it waits leaves the queue and rejects with the signal's reason.
+ * Runs up to `running` tasks at once and lets `waiting` wait; others are refused with {@link QueueFull}. Owners share
+ * the queue: when a task has ended, the next one is of the owner who has the fewest running, and of several such
+ * owners, of the one who was served longest ago. A task that is aborted while it waits leaves the queue and rejects
+ * with the signal's reason.
  */
 export class BoundedQueue {
   readonly #bounds: Required<QueueBounds>;

@@ -7,15 +7,19 @@ type Counted = { id: string };
 
 type Claim<K> = { token: string; until: Date; record: K };
 
-/** What an owner is about to store. One document, so that counting and claiming are one conditional write; `version` counts its changes. */
+/**
+ * What an owner is about to store. One document, so that counting and claiming are one conditional write; `version`
+ * counts its changes.
+ */
 type Claims<K> = { _id: string; version: number; claims: Claim<K>[] };
 
 /** How long a write may take. A claim that is older is that of a process that ended. */
 const WRITE_WITHIN_MS = 60_000;
 
 /**
- * Keeps what owners store in a collection within a bound, however many requests and processes write at once: a record is claimed before it is
- * stored, and a claim counts like a stored record. Nothing has to be counted again after a crash: a claim ends by itself.
+ * Keeps what owners store in a collection within a bound, however many requests and processes write at once: a record
+ * is claimed before it is stored, and a claim counts like a stored record. Nothing has to be counted again after a
+ * crash: a claim ends by itself.
  */
 export function boundedWrites<K extends Counted>(store: Store, of: string) {
   const owners: Collection<Claims<K>> = store.collection<Claims<K>>('write_claims');
@@ -52,14 +56,15 @@ export function boundedWrites<K extends Counted>(store: Store, of: string) {
 }
 
 /**
- * A record to be stored, or to be stored anew. `kept` reads all records of its owner, or sums up those that are not among `claimed`. `take` gets
- * the others, those that are about to be stored too, and returns what is claimed or throws if the owner has no room.
+ * A record to be stored, or to be stored anew. `kept` reads all records of its owner, or sums up those that are not
+ * among `claimed`. `take` gets the others, those that are about to be stored too, and returns what is claimed or throws
+ * if the owner has no room.
  */
 export type Wanted<K> = { id: string; kept: (claimed: string[]) => Promise<K[]>; take: (others: K[]) => K };
 
 /**
- * Keeps the number of an organization's records, of those that match `where`, within a bound: each counts one. `refuse` returns the error for an
- * organization that has `most`.
+ * Keeps the number of an organization's records, of those that match `where`, within a bound: each counts one. `refuse`
+ * returns the error for an organization that has `most`.
  */
 export function boundedNumber<R extends { _id: string }>(
   store: Store,

@@ -1,11 +1,17 @@
 import { newId } from '@adsweep/shared/ids.ts';
 import type { RedisClient } from './redis.ts';
 
-/** Sends messages by topic to all processes of a deployment. Messages can be lost, and messages of different processes can be reordered. */
+/**
+ * Sends messages by topic to all processes of a deployment. Messages can be lost, and messages of different processes
+ * can be reordered.
+ */
 export type Broadcast = {
   /** Sends a message to the current listeners of a topic, in all processes. */
   send(topic: string, message: string): void;
-  /** Calls `receive` with each message of a topic until `stop` is called. Resolves when subscribed in Redis, or Redis is unavailable. */
+  /**
+   * Calls `receive` with each message of a topic until `stop` is called. Resolves when subscribed in Redis, or Redis is
+   * unavailable.
+   */
   listen(topic: string, receive: (message: string) => void): Promise<{ stop: () => void }>;
   stop(): void;
 };
@@ -37,8 +43,8 @@ function processBroadcast() {
 }
 
 /**
- * Broadcasts over Redis publish/subscribe, on a separate connection that is opened for the first listener. While Redis is unavailable,
- * messages only reach listeners in this process; topics are subscribed to again after the reconnect.
+ * Broadcasts over Redis publish/subscribe, on a separate connection that is opened for the first listener. While Redis
+ * is unavailable, messages only reach listeners in this process; topics are subscribed to again after the reconnect.
  */
 export function openBroadcast(redis: RedisClient): Broadcast {
   const self = newId();

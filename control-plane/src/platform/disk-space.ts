@@ -17,8 +17,9 @@ export type DiskSpace = {
 const WRITABLE_MS = 1_000;
 
 /**
- * Measures the disks of `folders`. One counts as full with less than `floorBytes` of free space, and while no file can be created in its folder:
- * after an error of the device Linux makes a disk read-only, and its free space says nothing of that.
+ * Measures the disks of `folders`. One counts as full with less than `floorBytes` of free space, and while no file can
+ * be created in its folder: after an error of the device Linux makes a disk read-only, and its free space says nothing
+ * of that.
  */
 export function diskSpace(folders: readonly string[], floorBytes: number): DiskSpace {
   const freeAboveFloor = async () => {

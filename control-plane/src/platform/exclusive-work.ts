@@ -9,8 +9,9 @@ const [claim, release] = ['claim', 'release'].map((name) =>
 /** Work that one process of a deployment does at a time. */
 export type ExclusiveWork = {
   /**
-   * Runs `work` unless another process holds the claim, and returns its result; undefined if another process holds it. The claim is renewed
-   * while `work` runs and kept for `claimMs` after it. While Redis is unavailable every process may run: exclusive work must be idempotent.
+   * Runs `work` unless another process holds the claim, and returns its result; undefined if another process holds it.
+   * The claim is renewed while `work` runs and kept for `claimMs` after it. While Redis is unavailable every process
+   * may run: exclusive work must be idempotent.
    */
   run<T>(work: () => Promise<T>): Promise<T | undefined>;
   /** Stops loops that run it, then gives up the claim, so that another process can take it at once. */

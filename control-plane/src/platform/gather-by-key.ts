@@ -3,9 +3,10 @@ import { setImmediate } from 'node:timers/promises';
 type Waiting<T, R> = { item: T; resolve: (result: R) => void; reject: (cause: unknown) => void };
 
 /**
- * Runs `run` in batches of up to `max` items, or of what counts as many: `weigh` says for how many an item counts. Items of one iteration of
- * the event loop form a batch, and so do those that arrive while a batch runs. One batch of a key runs at a time. `run` returns a result for
- * each item, in order; if it throws, every item of the batch fails with that error.
+ * Runs `run` in batches of up to `max` items, or of what counts as many: `weigh` says for how many an item counts.
+ * Items of one iteration of the event loop form a batch, and so do those that arrive while a batch runs. One batch of a
+ * key runs at a time. `run` returns a result for each item, in order; if it throws, every item of the batch fails with
+ * that error.
  */
 export function gatherByKey<T, R>(
   run: (key: string, items: T[]) => Promise<R[]>,

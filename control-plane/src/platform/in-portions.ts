@@ -2,8 +2,8 @@ import { pause } from '@adsweep/shared/service/time-slice.ts';
 import type { Collection, Document, Filter, UpdateFilter } from './store.ts';
 
 /**
- * Reads or writes items some at a time, with pauses: a transaction, and the plan of a search, block the event loop while the embedded store is in
- * this process. Returns what `work` returned.
+ * Reads or writes items some at a time, with pauses: a transaction, and the plan of a search, block the event loop
+ * while the embedded store is in this process. Returns what `work` returned.
  */
 export async function inPortions<T, R>(items: T[], most: number, work: (portion: T[]) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
@@ -22,7 +22,10 @@ const WRITTEN_AT_ONCE = 25;
 /** Ids that MongoDB sends at once: it ends a cursor that is not read for ten minutes. */
 const READ_AT_ONCE = 1_000;
 
-/** Changes all documents that match, some in each write: there may be many thousands. Returns their number. If it is interrupted, some are changed. */
+/**
+ * Changes all documents that match, some in each write: there may be many thousands. Returns their number. If it is
+ * interrupted, some are changed.
+ */
 export const updateInPortions = <T extends Document>(
   collection: Collection<T>,
   where: Filter<T>,
@@ -47,7 +50,8 @@ async function writeInPortions<T extends Document>(
     written += await write({ ...where, _id: { $in: ids } });
     ids = [];
   };
-  // Each document is read once, also if other work makes it match again: two opposite changes at the same time both end.
+  // Each document is read once, also if other work makes it match again: two opposite changes at the same time both
+  // end.
   for await (const { _id } of collection
     .find(where, { batchSize: READ_AT_ONCE })
     .project<{ _id: T['_id'] }>({ _id: 1 })) {

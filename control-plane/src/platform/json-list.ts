@@ -1,7 +1,10 @@
 /** Why bytes are not the list that a {@link JsonListReader} reads. */
 export class NotAJsonList extends Error {}
 
-/** `accepts`: whether an item has the right shape; `itemsMax`: items of a list; `itemBytesMax` and `fieldsMax`: size of one item. */
+/**
+ * `accepts`: whether an item has the right shape; `itemsMax`: items of a list; `itemBytesMax` and `fieldsMax`: size of
+ * one item.
+ */
 export type JsonListBounds<T> = {
   accepts: (item: unknown) => item is T;
   itemsMax: number;
@@ -17,9 +20,9 @@ const WHITESPACE = new Set([0x20, 0x09, 0x0a, 0x0d]);
 type Expected = 'list' | 'first' | 'rest' | 'separator' | 'item' | 'nothing';
 
 /**
- * Reads a JSON array of flat objects (RFC 8259, UTF-8) piece by piece. Items are parsed one at a time, and only once their number, size and
- * nesting are known to be within bounds: a short text of nested lists takes more than twenty times its size in memory when it is parsed.
- * Throws {@link NotAJsonList} at the first byte that breaks a bound.
+ * Reads a JSON array of flat objects (RFC 8259, UTF-8) piece by piece. Items are parsed one at a time, and only once
+ * their number, size and nesting are known to be within bounds: a short text of nested lists takes more than twenty
+ * times its size in memory when it is parsed. Throws {@link NotAJsonList} at the first byte that breaks a bound.
  */
 export class JsonListReader<T> {
   readonly #bounds: JsonListBounds<T>;

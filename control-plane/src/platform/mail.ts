@@ -3,9 +3,9 @@ import { HOUR_MS, MINUTE_MS } from '@adsweep/shared/durations.ts';
 import { createTransport } from 'nodemailer';
 
 /**
- * A mail. `id`: of letters, digits and `-`; sent again, because its sender died before it had noted that, the mail has the same `Message-ID`, by which
- * receivers show it once. Absent: it is sent once. Each of `to` gets its own copy of the headers with all of them. `pictures`: shown where the HTML has
- * `cid:<cid>`.
+ * A mail. `id`: of letters, digits and `-`; sent again, because its sender died before it had noted that, the mail has
+ * the same `Message-ID`, by which receivers show it once. Absent: it is sent once. Each of `to` gets its own copy of
+ * the headers with all of them. `pictures`: shown where the HTML has `cid:<cid>`.
  */
 export type Mail = {
   id?: string;

@@ -2,7 +2,10 @@ export type OfOrganization = { _id: string; organization_id: string };
 
 /** Due records of all organizations, by an index that begins with the organization. */
 export type DueByOrganization<T extends OfOrganization> = {
-  /** Some due records, of whichever organizations, the longest-waiting of each first; all of them, if they are fewer than `limit`. */
+  /**
+   * Some due records, of whichever organizations, the longest-waiting of each first; all of them, if they are fewer
+   * than `limit`.
+   */
   first(limit: number): Promise<T[]>;
   /** The first organization with due records after this one, in the order of ids; null: there is none. */
   organizationAfter(organizationId: string): Promise<string | null>;
@@ -16,8 +19,9 @@ const CANDIDATES_PER_PICK = 4;
 export const FEW = 64;
 
 /**
- * Returns a function that picks up to `limit` due records, one of each organization in turn, and begins where its last call ended: an organization
- * with thousands of due records delays those of another one by its turn alone. Of an organization's longest-waiting records it picks at random.
+ * Returns a function that picks up to `limit` due records, one of each organization in turn, and begins where its last
+ * call ended: an organization with thousands of due records delays those of another one by its turn alone. Of an
+ * organization's longest-waiting records it picks at random.
  */
 export function pickingInTurns() {
   let last = '';
@@ -30,7 +34,8 @@ export function pickingInTurns() {
 }
 
 /**
- * All due records if they are few, else also those of the organizations whose turns are next: at most as many of these as records are wanted.
+ * All due records if they are few, else also those of the organizations whose turns are next: at most as many of these
+ * as records are wanted.
  */
 async function candidates<T extends OfOrganization>(
   due: DueByOrganization<T>,
@@ -54,7 +59,9 @@ function grouped<T extends OfOrganization>(records: readonly T[], limit: number)
   return new Map(groups.map(([id, ofOne]) => [id, ofOne.slice(0, limit * CANDIDATES_PER_PICK)]));
 }
 
-/** Up to `limit` organizations with due records: those after `last` in the order of ids, then those from the beginning. */
+/**
+ * Up to `limit` organizations with due records: those after `last` in the order of ids, then those from the beginning.
+ */
 async function nextOrganizations(
   { organizationAfter }: Pick<DueByOrganization<OfOrganization>, 'organizationAfter'>,
   last: string,
@@ -75,7 +82,10 @@ async function nextOrganizations(
   return found;
 }
 
-/** Takes up to `limit` records, one of each organization in turn, from the organization after `last` on. Pure but for `random`. */
+/**
+ * Takes up to `limit` records, one of each organization in turn, from the organization after `last` on. Pure but for
+ * `random`.
+ */
 export function takeInTurns<T>(
   candidates: ReadonlyMap<string, readonly T[]>,
   last: string,
@@ -98,7 +108,9 @@ export function takeInTurns<T>(
   return taken;
 }
 
-/** Chooses up to `count` of `items` with equal probability, so that concurrent processes rarely choose the same ones. */
+/**
+ * Chooses up to `count` of `items` with equal probability, so that concurrent processes rarely choose the same ones.
+ */
 function pickAtRandom<T>(items: readonly T[], count: number, random = Math.random): T[] {
   const rest = [...items];
   const picked: T[] = [];

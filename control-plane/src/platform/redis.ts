@@ -12,9 +12,9 @@ const RECONNECT_MAX_MS = 1_000;
 export type RedisClient = Redis;
 
 /**
- * A connection to `url` (`redis://`, `rediss://` or `unix:///path`; `redis+cluster://` and `rediss+cluster://` name one node of a Redis
- * Cluster or several, separated by commas). Returns before it is connected, and reconnects for ever. While Redis is unavailable, each command
- * fails within two seconds, and the outage is logged once.
+ * A connection to `url` (`redis://`, `rediss://` or `unix:///path`; `redis+cluster://` and `rediss+cluster://` name one
+ * node of a Redis Cluster or several, separated by commas). Returns before it is connected, and reconnects for ever.
+ * While Redis is unavailable, each command fails within two seconds, and the outage is logged once.
  */
 export function openRedis(url: string, logger: Logger): RedisClient {
   const cluster = clusterOf(url);

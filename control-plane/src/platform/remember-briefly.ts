@@ -10,7 +10,8 @@ export type RememberedBriefly<T> = {
 };
 
 /**
- * Caches the result of `load` per key for `ms` milliseconds; a change takes effect that much later. Failures are not cached. `now` in ms.
+ * Caches the result of `load` per key for `ms` milliseconds; a change takes effect that much later. Failures are not
+ * cached. `now` in ms.
  */
 export function rememberBriefly<T>(
   load: (key: string) => Promise<T>,

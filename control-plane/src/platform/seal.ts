@@ -5,8 +5,9 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Encrypts a text with a key of 32 bytes (AES-256-GCM, NIST SP 800-38D): initialization vector, authentication tag and ciphertext in base64.
- * `context` is authenticated and not part of the result: only who names the same one can decrypt it.
+ * Encrypts a text with a key of 32 bytes (AES-256-GCM, NIST SP 800-38D): initialization vector, authentication tag and
+ * ciphertext in base64. `context` is authenticated and not part of the result: only who names the same one can decrypt
+ * it.
  */
 export function seal(key: Uint8Array, text: string, context = ''): string {
   const iv = randomBytes(IV_BYTES);

@@ -7,8 +7,8 @@ import { readIfPresent } from '@adsweep/shared/service/read-if-present.ts';
 import { seal, unseal } from './seal.ts';
 
 /**
- * Encrypts the secrets of clients that must be read again, such as a webhook's. `context` binds a secret to the field that it is stored in
- * (`webhook <id>`): copied into another record it cannot be decrypted.
+ * Encrypts the secrets of clients that must be read again, such as a webhook's. `context` binds a secret to the field
+ * that it is stored in (`webhook <id>`): copied into another record it cannot be decrypted.
  */
 export type Secrets = {
   seal(text: string, context: string): string;
@@ -31,7 +31,10 @@ const FORM = /^v1:([0-9a-f]{8}):([A-Za-z0-9+/=]+)$/;
 const KEY_FILE = 'secrets.key';
 const KEY_PATTERN = /^[\x21-\x2b\x2d-\x7e]{16,}$/;
 
-/** Encrypts with the first key; decrypts with any of them, so that a key can be replaced. `keys`: texts of at least 16 characters. */
+/**
+ * Encrypts with the first key; decrypts with any of them, so that a key can be replaced. `keys`: texts of at least 16
+ * characters.
+ */
 export function secretsUnder(keys: readonly string[]): Secrets {
   const ring = keys.map((text) => ({
     id: idOf(text),
@@ -68,8 +71,8 @@ const unknownKey = (context: string, id: string) =>
   );
 
 /**
- * The secrets of a deployment. `setting`: `ADSWEEP_SECRETS_KEY`, one or two keys separated by a comma; '': the key in the data folder, which the
- * first process makes. Throws OperatorError if there is none and none can be made.
+ * The secrets of a deployment. `setting`: `ADSWEEP_SECRETS_KEY`, one or two keys separated by a comma; '': the key in
+ * the data folder, which the first process makes. Throws OperatorError if there is none and none can be made.
  */
 export const openSecrets = (setting: string, dataDir: string): Secrets =>
   secretsUnder(setting === '' ? [keyInFolder(dataDir)] : setting.split(','));

@@ -1,4 +1,6 @@
-/** Returns a function that runs work with the same key one after the other, and work with different keys concurrently. */
+/**
+ * Returns a function that runs work with the same key one after the other, and work with different keys concurrently.
+ */
 export function serializeByKey() {
   const lastOf = new Map<string, Promise<unknown>>();
 

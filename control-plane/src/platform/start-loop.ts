@@ -4,7 +4,9 @@ import { createWakeSignal, type WakeSignal } from './wake-signal.ts';
 /** A running loop. `stop` resolves when the current step has ended. */
 export type Loop = { stop(): Promise<void> };
 
-/** `step` returns true if it must run again at once. Otherwise the loop pauses for `everyMs`, or until `wake` is raised. */
+/**
+ * `step` returns true if it must run again at once. Otherwise the loop pauses for `everyMs`, or until `wake` is raised.
+ */
 export type LoopPlan = {
   name: string;
   everyMs: number;
@@ -16,8 +18,8 @@ export type LoopPlan = {
 const RETRY_WITHIN_MS = 1_000;
 
 /**
- * Repeats a step until the loop is stopped. A step that throws is retried after the pause, at most a second. The first failure and the
- * recovery are logged, not every failure in between.
+ * Repeats a step until the loop is stopped. A step that throws is retried after the pause, at most a second. The first
+ * failure and the recovery are logged, not every failure in between.
  */
 export function startLoop(logger: Logger, { name, everyMs, step, wake = createWakeSignal() }: LoopPlan): Loop {
   const stopping = new AbortController();

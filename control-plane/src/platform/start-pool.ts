@@ -23,8 +23,8 @@ export type PoolPlan<T extends OfOrganization> = {
 export type Serving = { each: number; now: ReadonlyMap<string, number> };
 
 /**
- * Claims due records and serves up to `concurrency` of them at a time; when one ends, the next one begins at once. `stop` aborts the signal of those
- * that are being served, and resolves when they have ended.
+ * Claims due records and serves up to `concurrency` of them at a time; when one ends, the next one begins at once.
+ * `stop` aborts the signal of those that are being served, and resolves when they have ended.
  */
 export function startPool<T extends OfOrganization>(logger: Logger, plan: PoolPlan<T>): Loop {
   const { name, everyMs, concurrency, concurrencyEach = concurrency, claimedAtOnce, claim, serve } = plan;

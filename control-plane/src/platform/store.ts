@@ -10,7 +10,10 @@ const MAX_TIME_EXPIRED = 50;
 export const isTimeLimit = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === MAX_TIME_EXPIRED;
 
-/** The condition of a text that contains `part`, in any letter case. MongoDB refuses expressions with a null character, not its escape. */
+/**
+ * The condition of a text that contains `part`, in any letter case. MongoDB refuses expressions with a null character,
+ * not its escape.
+ */
 export const containing = (part: string) => ({
   $regex: part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll('\0', '\\x00'),
   $options: 'i',
@@ -19,7 +22,10 @@ export const containing = (part: string) => ({
 /** Where records are stored: a MongoDB deployment, or a file on this machine (`:memory:` for no file). */
 export type StoreLocation = { mongodbUrl?: string | undefined; path?: string | undefined };
 
-/** Opens MongoDB if there is a URL, else the embedded engine on `path`. Rejects if it cannot be opened, or both are missing. */
+/**
+ * Opens MongoDB if there is a URL, else the embedded engine on `path`. Rejects if it cannot be opened, or both are
+ * missing.
+ */
 export async function openStore({ mongodbUrl, path }: StoreLocation): Promise<Store> {
   if (mongodbUrl) return (await import('./mongo.ts')).openMongo(mongodbUrl);
   if (path) return (await import('@adsweep/embedded-store/open-embedded.ts')).openEmbedded(path);

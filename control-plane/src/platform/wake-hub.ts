@@ -19,8 +19,9 @@ const CHANNEL = 'adsweep:wake:';
 const POLL_WITHOUT_HINTS_MS = 1_000;
 
 /**
- * A hub over Redis publish/subscribe, on a separate connection. Processes with waiting loops are listed in Redis; a hint goes to one
- * of them, which forwards it if none of its loops waits any more. While Redis is unavailable only this process is woken.
+ * A hub over Redis publish/subscribe, on a separate connection. Processes with waiting loops are listed in Redis; a
+ * hint goes to one of them, which forwards it if none of its loops waits any more. While Redis is unavailable only this
+ * process is woken.
  */
 export function openWakeHub(redis: RedisClient): WakeHub {
   const self = newId();
@@ -57,7 +58,8 @@ export function openWakeHub(redis: RedisClient): WakeHub {
   const signalOf = (topic: WakeTopic) => ({
     ...signals[topic],
     async wait(ms: number, stop?: AbortSignal): Promise<void> {
-      // Hints sent before this process was listed did not reach it: the caller polls once more, which also uses up a kept raise.
+      // Hints sent before this process was listed did not reach it: the caller polls once more, which also uses up a
+      // kept raise.
       if (connected && !stop?.aborted && !waiting.isListed(topic) && (await waiting.list(topic)))
         return signals[topic].wait(0, stop);
       await signals[topic].wait(connected ? ms : Math.min(ms, POLL_WITHOUT_HINTS_MS), stop);
@@ -138,7 +140,10 @@ const [awaitWork, wakeAnother] = ['await-work', 'wake-another'].map((name) =>
   loadScript(new URL(`scripts/${name}.lua`, import.meta.url)),
 );
 
-/** The list of processes with waiting loops, in Redis, as used by the process `self`. Each process subscribes to `channel` + its id. */
+/**
+ * The list of processes with waiting loops, in Redis, as used by the process `self`. Each process subscribes to
+ * `channel` + its id.
+ */
 function waitingProcesses(redis: RedisClient, self: string, channel: string) {
   /** Until when this process is listed, by its own clock; a little earlier than in Redis. */
   const listedUntil = byTopic(() => 0);

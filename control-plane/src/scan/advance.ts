@@ -64,7 +64,8 @@ export type ScanEvent =
     };
 
 /**
- * A change of a scan: the fields to `set` if the document still matches `when`. `follows` is added to the outbox in the same write.
+ * A change of a scan: the fields to `set` if the document still matches `when`. `follows` is added to the outbox in the
+ * same write.
  */
 export type ScanChange = {
   when: {
@@ -83,9 +84,9 @@ export type ScanChange = {
 };
 
 /**
- * The change of `scan` by `event`, or null if the event does not apply in this state, such as the result of a node that lost its lease
- * (spec 3). Pure: the store writes the change as one compare-and-set. Refunds are decided here; the caller
- * of `changeScan` adds events.
+ * The change of `scan` by `event`, or null if the event does not apply in this state, such as the result of a node that
+ * lost its lease (spec 3). Pure: the store writes the change as one compare-and-set. Refunds are decided here; the
+ * caller of `changeScan` adds events.
  */
 export function advance(scan: ScanRecord, event: ScanEvent, now: Date): ScanChange | null {
   if ('fence' in event) return runsUnder(scan, event.fence) ? advanceLeased(scan, event, now) : null;
@@ -160,14 +161,17 @@ function advanceLeased(scan: ScanRecord & { lease: ScanLease }, event: LeaseEven
   }
 }
 
-/** The field of the rules without a result: also written where a recheck had enough time for those of the analysis before. */
+/**
+ * The field of the rules without a result: also written where a recheck had enough time for those of the analysis
+ * before.
+ */
 function rulesOutOfBudget(scan: ScanRecord, now: SkippedRules = { total: 0, rules: [] }): Partial<ScanRecord> {
   return now.total > 0 || scan.rules_out_of_budget ? { rules_out_of_budget: now } : {};
 }
 
 /**
- * Starts a recheck, which analyses the stored evidence again: sets the tags aside and keeps the time at which the scan first ended. The event
- * sequence is compared, because every end of an analysis emits an event.
+ * Starts a recheck, which analyses the stored evidence again: sets the tags aside and keeps the time at which the scan
+ * first ended. The event sequence is compared, because every end of an analysis emits an event.
  */
 function startRecheck(scan: ScanRecord, id: string, now: Date): ScanChange | null {
   if (!isFinished(scan.status) || scan.evidence_removed_at || scan.recheck?.id === id) return null;
@@ -186,7 +190,10 @@ function startRecheck(scan: ScanRecord, id: string, now: Date): ScanChange | nul
   );
 }
 
-/** Whether it is the scan of a discovered ad, or a sweep that has found ads: these are charged, and end with their sweep or after it. Pure. */
+/**
+ * Whether it is the scan of a discovered ad, or a sweep that has found ads: these are charged, and end with their sweep
+ * or after it. Pure.
+ */
 export const hasAds = ({ ad_block, found_ads }: Pick<ScanRecord, 'ad_block' | 'found_ads'>): boolean =>
   ad_block !== undefined || found_ads !== undefined;
 
@@ -213,7 +220,10 @@ function endGoneAd(scan: ScanRecord, now: Date): ScanChange | null {
   return change({ status, ...(lease && { fence: lease.fence }) }, end, [refund(scan, now)]);
 }
 
-/** A later lease of a job takes over a scan that is still running under an earlier one; the earlier attempt counts as lost. */
+/**
+ * A later lease of a job takes over a scan that is still running under an earlier one; the earlier attempt counts as
+ * lost.
+ */
 export function takeLease(
   scan: Pick<ScanRecord, 'status' | 'lease' | 'lost_requeues'>,
   lease: ScanLease,
@@ -230,7 +240,10 @@ const AGAIN = { status: 'pending', lease: null, started_at: null } as const;
 
 type Failure = Extract<ScanEvent, { type: 'failure' }>;
 
-/** After a transient failure the scan returns to `pending` while retries remain; the loss of its node does not use up a retry. */
+/**
+ * After a transient failure the scan returns to `pending` while retries remain; the loss of its node does not use up a
+ * retry.
+ */
 function endFailedAttempt(scan: ScanRecord, when: ScanChange['when'], failure: Failure, now: Date): ScanChange {
   const loaded = scan.loaded || failure.loaded;
   const pendingAgain = { ...AGAIN, ...(loaded && { loaded }) };

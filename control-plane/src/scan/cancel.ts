@@ -15,9 +15,10 @@ export type CancelParts = {
 const CANCEL = { type: 'cancel' } as const;
 
 /**
- * Cancels a pending scan, unless it belongs to a sweep that has found ads, and refunds it unless an attempt has loaded its target. `scan` may have
- * changed since it was read: if it is pending again after an attempt, it is cancelled as it is now. Returns the cancelled scan; null: it is not
- * pending. Removes its crawl job from the queue without waiting for the removal: until then the job can be leased, but has no member to run.
+ * Cancels a pending scan, unless it belongs to a sweep that has found ads, and refunds it unless an attempt has loaded
+ * its target. `scan` may have changed since it was read: if it is pending again after an attempt, it is cancelled as it
+ * is now. Returns the cancelled scan; null: it is not pending. Removes its crawl job from the queue without waiting for
+ * the removal: until then the job can be leased, but has no member to run.
  */
 export async function cancelScan(
   { scans, unqueue, outboxFilled, log }: CancelParts,

@@ -6,8 +6,8 @@ import type { ScanStore } from './scan-store.ts';
 import { traceChange, traceWait } from './trace-scan.ts';
 
 /**
- * Applies `event` to `scan` as one compare-and-set, together with the `events` for clients. Returns the changed scan, or null if the event
- * does not apply in this state or another process changed the scan first.
+ * Applies `event` to `scan` as one compare-and-set, together with the `events` for clients. Returns the changed scan,
+ * or null if the event does not apply in this state or another process changed the scan first.
  */
 export async function changeScan(
   scans: Pick<ScanStore, 'apply'>,
@@ -28,8 +28,8 @@ export async function changeScan(
 }
 
 /**
- * Applies the event `lease` to a scan of which only the fields of the queue were read. Returns the leased scan, or null if the event does not
- * apply or another process changed the scan since.
+ * Applies the event `lease` to a scan of which only the fields of the queue were read. Returns the leased scan, or null
+ * if the event does not apply or another process changed the scan since.
  */
 export async function leaseScan(
   scans: Pick<ScanStore, 'applyClaim'>,
@@ -64,14 +64,15 @@ const unchanged = (
 });
 
 /**
- * `now`, or the time of the scan's status if that is later: the clock of the process that wrote it may be ahead. The times of a scan's
- * statuses, and of its events, have the order in which they occurred.
+ * `now`, or the time of the scan's status if that is later: the clock of the process that wrote it may be ahead. The
+ * times of a scan's statuses, and of its events, have the order in which they occurred.
  */
 const notBefore = ({ status_at }: Pick<ScanRecord, 'status_at'>, now: Date): Date =>
   status_at && status_at > now ? status_at : now;
 
 /**
- * Adds the time and the number of a status change, so that receivers of several changes know their order, and the outcome of a run's scan.
+ * Adds the time and the number of a status change, so that receivers of several changes know their order, and the
+ * outcome of a run's scan.
  */
 function withStatusTime(
   change: ScanChange,

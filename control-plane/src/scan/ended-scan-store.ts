@@ -8,7 +8,10 @@ import { earlierThan, type StoredScan } from './stored-scan.ts';
 /** A scan that has ended; it may be analysed again. */
 export type EndedScan = ScanKey & { completed_at: Date };
 
-/** Selects a page of scans to recheck: those that completed since a time, or all (null). `after`: the last row of the previous page. */
+/**
+ * Selects a page of scans to recheck: those that completed since a time, or all (null). `after`: the last row of the
+ * previous page.
+ */
 export type RecheckQuestion = { completedSince: Date | null; after: CursorPosition | null; limit: number };
 
 /** What policy sets look at in a finished scan. */
@@ -37,8 +40,9 @@ export function endedScans(scans: Collection<StoredScan>) {
 
   return {
     /**
-     * A page of the organization's finished scans that have their evidence, those in a recheck included: newest first, or with
-     * `completedSince` by the time of completion, latest first. `last`: the position of its last row; null if there are no more rows.
+     * A page of the organization's finished scans that have their evidence, those in a recheck included: newest first,
+     * or with `completedSince` by the time of completion, latest first. `last`: the position of its last row; null if
+     * there are no more rows.
      */
     async finishedBefore(organizationId: string, { completedSince, after, limit }: RecheckQuestion) {
       const field = completedSince ? 'completed_at' : 'created_at';
@@ -60,8 +64,8 @@ export function endedScans(scans: Collection<StoredScan>) {
     },
 
     /**
-     * A page of the organization's finished scans that were created since a time, newest first, with what policy sets look at. `campaigns`:
-     * of these alone.
+     * A page of the organization's finished scans that were created since a time, newest first, with what policy sets
+     * look at. `campaigns`: of these alone.
      */
     async judgedSince(
       organization_id: string,
@@ -82,7 +86,10 @@ export function endedScans(scans: Collection<StoredScan>) {
       return { rows, last: end ? { at: end.created_at, id: end._id } : null };
     },
 
-    /** Scans that ended at `until` or before, the earliest first; without those that have outbox entries or are in a recheck. */
+    /**
+     * Scans that ended at `until` or before, the earliest first; without those that have outbox entries or are in a
+     * recheck.
+     */
     async endedUntil(until: Date, limit: number): Promise<EndedScan[]> {
       const isDone = { outbox_at: { $exists: false }, status: { $nin: CHECKED_AGAIN } };
       return findEnded({ completed_at: { $lte: until }, ...isDone }, limit);
@@ -93,7 +100,10 @@ export function endedScans(scans: Collection<StoredScan>) {
       return findEnded({ completed_at: { $gte: from, $lte: until }, evidence_gone: { $exists: false } }, limit);
     },
 
-    /** Of all organizations, the newest `limit` scans that ended since a time, as far as they used an exit: the last first. */
+    /**
+     * Of all organizations, the newest `limit` scans that ended since a time, as far as they used an exit: the last
+     * first.
+     */
     async usedExits(since: Date, limit: number): Promise<UsedExit[]> {
       const found = await scans
         .find({ completed_at: { $gte: since } })
@@ -105,8 +115,8 @@ export function endedScans(scans: Collection<StoredScan>) {
     },
 
     /**
-     * Records that a scan's capture and images are about to be removed; from then on no recheck of it begins. False: it is being rechecked, or
-     * does not exist.
+     * Records that a scan's capture and images are about to be removed; from then on no recheck of it begins. False: it
+     * is being rechecked, or does not exist.
      */
     async beginRemoval({ _id, organization_id }: ScanKey, now: Date): Promise<boolean> {
       const key = { _id, organization_id, status: { $nin: CHECKED_AGAIN } };

@@ -2,7 +2,10 @@ import type { CommonPayload } from '@adsweep/shared/events/event-kinds.ts';
 import type { ScanRecord } from './scan.ts';
 import { type PublicUrls, scanLinks } from './scan-links.ts';
 
-/** What every event says of its scan; `status` and `labels` are those that the scan gets in the update that the event is written with. */
+/**
+ * What every event says of its scan; `status` and `labels` are those that the scan gets in the update that the event is
+ * written with.
+ */
 export function eventPayload(
   urls: PublicUrls,
   scan: ScanRecord,

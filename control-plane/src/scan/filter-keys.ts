@@ -45,7 +45,10 @@ export const labelPair = (key: string, value: string): string => `${key}=${value
 /** The priority class of the scans that a run creates by its plan. */
 export const CAMPAIGN_CLASS = 2;
 
-/** What scans of different runs must have in common to be compared: a campaign changes its target, and scans that are posted have many. */
+/**
+ * What scans of different runs must have in common to be compared: a campaign changes its target, and scans that are
+ * posted have many.
+ */
 export const comparisonKey = ({
   campaign_id,
   country_code,

@@ -10,8 +10,9 @@ export function isolationOf(lostRequeues: number): Isolation {
 }
 
 /**
- * What happens to a scan whose node was lost: another attempt, or the failure code. Only a scan that was alone on its node is held
- * responsible for the loss; any other scan gets another attempt, up to a hard limit that indicates an internal error.
+ * What happens to a scan whose node was lost: another attempt, or the failure code. Only a scan that was alone on its
+ * node is held responsible for the loss; any other scan gets another attempt, up to a hard limit that indicates an
+ * internal error.
  */
 export function afterLoss({
   lost_requeues,

@@ -4,7 +4,10 @@ import { usageKindOf } from './usage-kind.ts';
 
 type EndMetrics = Pick<WorkMetrics, 'finishedScans' | 'stageSeconds'>;
 
-/** Counts a scan that a capture or a failure has brought to an end, and records how long its stages took. A recheck has no stages. */
+/**
+ * Counts a scan that a capture or a failure has brought to an end, and records how long its stages took. A recheck has
+ * no stages.
+ */
 export function measureEnd({ finishedScans, stageSeconds }: EndMetrics, scan: ScanRecord): void {
   finishedScans.inc({ status: scan.status, class: CLASS_NAMES[scan.band ?? 0] });
   if (scan.recheck) return;

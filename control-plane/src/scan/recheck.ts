@@ -20,13 +20,17 @@ export type RecheckParts = {
   storedPerDay: Pick<StoredPerDay, 'take' | 'giveBack'>;
 };
 
-/** Scans that are written concurrently, so that they share a sync of the disk. Other requests are served between two batches. */
+/**
+ * Scans that are written concurrently, so that they share a sync of the disk. Other requests are served between two
+ * batches.
+ */
 const WRITTEN_AT_ONCE = 50;
 
 /**
- * Queues finished scans of an organization for a new analysis of their stored evidence, and returns their number. Scans whose recheck is
- * already running are skipped. `id` identifies the request: repeated after an interruption, it queues the rest and counts all. Throws 429
- * `storage.quota_exhausted` where the organization may recheck no more scans today; those before are queued, and the request is partly done.
+ * Queues finished scans of an organization for a new analysis of their stored evidence, and returns their number. Scans
+ * whose recheck is already running are skipped. `id` identifies the request: repeated after an interruption, it queues
+ * the rest and counts all. Throws 429 `storage.quota_exhausted` where the organization may recheck no more scans today;
+ * those before are queued, and the request is partly done.
  */
 export async function recheckScans(
   parts: RecheckParts,
@@ -69,7 +73,10 @@ export async function recheckScan(parts: QueueParts, scan: ScanRecord, id: strin
   return queued;
 }
 
-/** Queues those of an organization's scans that can be rechecked; returns how many this request has queued, now and before. */
+/**
+ * Queues those of an organization's scans that can be rechecked; returns how many this request has queued, now and
+ * before.
+ */
 async function queueAll(
   { scans, storedPerDay }: Pick<QueueParts, 'scans' | 'storedPerDay'>,
   organizationId: string,

@@ -5,12 +5,15 @@ import type { StoredScan } from './stored-scan.ts';
 
 /** The last final states of a run's scans; a scan that has not ended is in none of them. */
 const RUN_OUTCOMES = ['completed', 'failed', 'partial', 'cancelled'] as const;
-/** `unplanned`: those of `total` that the run's plan does not have: discovered ads, and scans that were posted with the run. */
+/**
+ * `unplanned`: those of `total` that the run's plan does not have: discovered ads, and scans that were posted with the
+ * run.
+ */
 export type RunCounts = { total: number; unplanned: number } & Record<(typeof RUN_OUTCOMES)[number], number>;
 
 /**
- * A scan of a run that retention removes: its keys of the run, which are still counted. `removing`: the scan may still exist; it is counted
- * once all the same.
+ * A scan of a run that retention removes: its keys of the run, which are still counted. `removing`: the scan may still
+ * exist; it is counted once all the same.
  */
 type RemovedScan = ScanKey & { filter_keys: string[]; removing?: true };
 
@@ -20,8 +23,8 @@ const KEY_OF_RUN = /^run(_\w+)?:/;
 const KEYS = { run_id: 1, filter_keys: 1 };
 
 /**
- * Counts of the scans of a run. A scan has the keys of its run and of its last final state, which are written with the state itself, so that
- * the counts are exact at every moment and nothing is ever added up.
+ * Counts of the scans of a run. A scan has the keys of its run and of its last final state, which are written with the
+ * state itself, so that the counts are exact at every moment and nothing is ever added up.
  */
 export function runCounts(store: Store, scans: Collection<StoredScan>) {
   const removed: Collection<RemovedScan> = store.collection<RemovedScan>('removed_run_scans');
@@ -60,7 +63,10 @@ export function runCounts(store: Store, scans: Collection<StoredScan>) {
       return { total, unplanned, completed, failed, partial, cancelled };
     },
 
-    /** Removes a scan with `remove`; if it is one of a run, it is counted before and after. May be repeated after a crash. */
+    /**
+     * Removes a scan with `remove`; if it is one of a run, it is counted before and after. May be repeated after a
+     * crash.
+     */
     async removeCounted({ _id, organization_id }: ScanKey, remove: () => Promise<unknown>): Promise<void> {
       const key = { _id, organization_id };
       const found = scans.find(key).limit(1).project<Pick<StoredScan, 'run_id' | 'filter_keys'>>(KEYS);

@@ -1,4 +1,7 @@
-/** Where clients find this deployment: its base URL without a trailing slash, and whether it has pages for people at `/console`. */
+/**
+ * Where clients find this deployment: its base URL without a trailing slash, and whether it has pages for people at
+ * `/console`.
+ */
 export type PublicUrls = { publicUrl: string; hasConsole: boolean };
 
 /** Absolute URLs of a scan's resources. */

@@ -24,9 +24,15 @@ const CHANGED = { _id: 1, run_id: 1, country_code: 1, emulator_id: 1, changes: 1
 /** A scan that showed something else than the last run of its campaign. */
 export type ChangedScan = Pick<ScanRecord, keyof typeof CHANGED>;
 
-/** Scans that are looked at to find those of the last run: the repeats of a run are 20 at most, a day's posted scans are more. */
+/**
+ * Scans that are looked at to find those of the last run: the repeats of a run are 20 at most, a day's posted scans are
+ * more.
+ */
 const LOOKS_MAX = 200;
-/** How often as many further ones are, while all of them are of the run of the scan itself: a day's posted scans are one run. */
+/**
+ * How often as many further ones are, while all of them are of the run of the scan itself: a day's posted scans are one
+ * run.
+ */
 const LOOKED_AT_MAX = 10;
 
 const LOOKED_AT = { _id: 1, run_id: 1, look: 1, created_at: 1 } as const;
@@ -41,7 +47,8 @@ const LISTED = Object.fromEntries(LISTED_FIELDS.map((field) => [field, 1]));
 
 /** The indexes of the complete list and of each filter. */
 export const LIST_INDEXES = [
-  // Includes the URL: a search for a part of it reads only scans that may have it, or tests the entries of the index where many have.
+  // Includes the URL: a search for a part of it reads only scans that may have it, or tests the entries of the index
+  // where many have.
   { key: { organization_id: 1, ...NEWEST, 'target.value': 1 }, countedPrefix: 1, partsOf: 'target.value' },
   { key: { organization_id: 1, status: 1, ...NEWEST }, countedPrefix: 2 },
   { key: { organization_id: 1, country_code: 1, ...NEWEST }, countedPrefix: 2 },
@@ -75,9 +82,9 @@ export function scanLists(scans: Collection<StoredScan>) {
 
   return {
     /**
-     * A page of the organization's matching scans, newest first, the number of matches, and the position of the last row (null: no more
-     * rows). Searches that must scan an index run one at a time per organization, so that no organization can occupy the process. Throws 504
-     * if a search takes too long.
+     * A page of the organization's matching scans, newest first, the number of matches, and the position of the last
+     * row (null: no more rows). Searches that must scan an index run one at a time per organization, so that no
+     * organization can occupy the process. Throws 504 if a search takes too long.
      */
     async list(organizationId: string, { filter, isCounted }: ListQuestion, window: ListWindow) {
       const where: Filter<StoredScan> = { $and: [{ organization_id: organizationId }, filter] };
@@ -101,8 +108,8 @@ export function scanLists(scans: Collection<StoredScan>) {
     },
 
     /**
-     * What the last earlier run of the campaign with the target of this scan showed in its country and on its device, the newest first. Of a run
-     * with more than {@link LOOKS_MAX} such scans, the others are not seen.
+     * What the last earlier run of the campaign with the target of this scan showed in its country and on its device,
+     * the newest first. Of a run with more than {@link LOOKS_MAX} such scans, the others are not seen.
      */
     async earlierLooks(scan: ScanRecord): Promise<EarlierLook[]> {
       const { organization_id, campaign_id, run_id, created_at } = scan;
@@ -137,7 +144,10 @@ export function scanLists(scans: Collection<StoredScan>) {
       return { rows, total };
     },
 
-    /** How many of the organization's scans wait, run, and have ended since a time: of the last, the newest {@link ENDED_MAX} count. */
+    /**
+     * How many of the organization's scans wait, run, and have ended since a time: of the last, the newest
+     * {@link ENDED_MAX} count.
+     */
     async countByState(organization_id: string, since: Date) {
       const inStatus = (status: ScanStatus) => scans.countDocuments({ organization_id, status }, WITHIN);
       const [waiting, ended, ...running] = await Promise.all([

@@ -2,7 +2,10 @@ import type { ScanStatus } from '@adsweep/shared/scan/scan-status.ts';
 import type { Broadcast } from '../platform/broadcast.ts';
 import type { ScanRecord } from './scan.ts';
 
-/** A scan's state as sent to clients: `at` is when the scan entered it (ISO 8601), `sequence` increases with each change. */
+/**
+ * A scan's state as sent to clients: `at` is when the scan entered it (ISO 8601), `sequence` increases with each
+ * change.
+ */
 export type ScanState = { id: string; status: ScanStatus; retry_attempt: number; at: string; sequence: number };
 
 /** The current state of a scan. */

@@ -8,7 +8,8 @@ export function sentLabels({ labels, extracted_labels = [] }: Labelled): Record<
 }
 
 /**
- * The changes of a scan when the AI model extracts labels: they replace the labels that it extracted before, never those of the request.
+ * The changes of a scan when the AI model extracts labels: they replace the labels that it extracted before, never
+ * those of the request.
  */
 export function withExtractedLabels(scan: Labelled, extracted: Record<string, string>): Partial<Labelled> {
   const sent = sentLabels(scan);

@@ -4,8 +4,8 @@ import { type Collection, isDuplicateKey, type Store } from '../platform/store.t
 import type { ScanKey, ScanRecord } from './scan.ts';
 
 /**
- * The ad tag or VAST document of a scan, or of all scans of one request: up to 500,000 characters, which only a lease and `GET` of the
- * scan need. Its id is the `target_text_id` of its scans, or the id of its only scan.
+ * The ad tag or VAST document of a scan, or of all scans of one request: up to 500,000 characters, which only a lease
+ * and `GET` of the scan need. Its id is the `target_text_id` of its scans, or the id of its only scan.
  */
 type TargetText = ScanKey & {
   text: string;
@@ -19,7 +19,10 @@ type ScanTarget = Pick<ScanRecord, keyof ScanKey | 'target' | 'target_text_id'>;
 /** The key of a target's text, and when it was stored. */
 export type TargetTextRef = Omit<TargetText, 'text'>;
 
-/** The texts of targets that are stored separately from their scans. Page URLs are stored in the scan, because lists show and search them. */
+/**
+ * The texts of targets that are stored separately from their scans. Page URLs are stored in the scan, because lists
+ * show and search them.
+ */
 export function targetTexts(store: Store) {
   const texts: Collection<TargetText> = store.collection<TargetText>('scan_targets');
   /** One write for all scans that are about to be stored with the same text. */
@@ -33,7 +36,10 @@ export function targetTexts(store: Store) {
   }, Number.POSITIVE_INFINITY);
 
   return {
-    /** Stores the target text of a scan, and returns the scan without it. To be called before the scan is stored; repeated calls keep the first text. */
+    /**
+     * Stores the target text of a scan, and returns the scan without it. To be called before the scan is stored;
+     * repeated calls keep the first text.
+     */
     async storeTexts<T extends ScanTarget>(scan: T): Promise<T> {
       const { organization_id, target } = scan;
       if (target.kind === 'url') return scan;
@@ -62,8 +68,9 @@ export function targetTexts(store: Store) {
     },
 
     /**
-     * Removes a text that no scan refers to, if it was stored before `putBefore` and not again since `page` returned it: the scan of a newer
-     * text may not be stored yet. A text of an earlier version gets the current time instead. Returns whether it was removed.
+     * Removes a text that no scan refers to, if it was stored before `putBefore` and not again since `page` returned
+     * it: the scan of a newer text may not be stored yet. A text of an earlier version gets the current time instead.
+     * Returns whether it was removed.
      */
     async removeOrphan({ _id, organization_id, put_at }: TargetTextRef, putBefore: Date): Promise<boolean> {
       if (!put_at) {

@@ -11,7 +11,10 @@ type Kept = {
   body: (at: number) => object;
 };
 
-/** Records that clients create and that are bounded in number. Rules, AI rules and taxonomies are tested with their routes. */
+/**
+ * Records that clients create and that are bounded in number. Rules, AI rules and taxonomies are tested with their
+ * routes.
+ */
 const KEPT: Kept[] = [
   {
     ...{ path: '/api/v1/account/api-keys', collection: 'api_keys', most: 1_000, code: 'account.too_many_keys' },

@@ -34,8 +34,8 @@ type Reads = {
 type Told = { emulator_id: string; url: string; resource_type?: string; children?: Told[] };
 
 /**
- * A read as of today: a device is called what the catalogue calls it now, whenever it was scanned with, and the requests of a hop are those
- * that its document made, without its own.
+ * A read as of today: a device is called what the catalogue calls it now, whenever it was scanned with, and the
+ * requests of a hop are those that its document made, without its own.
  */
 const asOfToday = (body: object): object =>
   JSON.parse(JSON.stringify(body), function (this: Told, key: string, value: unknown) {

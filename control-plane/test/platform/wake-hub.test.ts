@@ -14,7 +14,10 @@ import { hintsWithoutPoll, takeWhenWoken } from '../support/wake-by-hint.ts';
 /** Longer than any test: whoever waits so long is woken by a hint or not at all. */
 const LONG_MS = 600_000;
 
-/** Lets `count` wait that only a hint wakes: the hub is known to have someone who waits, and has no earlier call for them. */
+/**
+ * Lets `count` wait that only a hint wakes: the hub is known to have someone who waits, and has no earlier call for
+ * them.
+ */
 async function waitAt(hub: WakeHub, topic: WakeTopic, count: number) {
   for (let calls = 0; calls < 70; calls += 1) await hub.signal(topic).wait(0);
   return Array.from({ length: count }, () => {

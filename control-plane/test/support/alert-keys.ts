@@ -5,12 +5,18 @@ import { raiseAlert } from './alert-doubles.ts';
 import type { ConsoleWorld } from './console-world.ts';
 import type { RunningApi } from './running-api.ts';
 
-/** What the tests of the keys need of those of the console, whose browser they use. `newPage`: one of a window in which a person has signed in. */
+/**
+ * What the tests of the keys need of those of the console, whose browser they use. `newPage`: one of a window in which
+ * a person has signed in.
+ */
 export type AlertKeysParts = { api: RunningApi; world: ConsoleWorld; origin: string; newPage: () => Promise<Page> };
 
 /** Tests of the list of alerts by keyboard. `parts`: what there is when they run. */
 export function testAlertKeys(parts: () => AlertKeysParts): void {
-  /** A campaign of its own with so many alerts, all of the same scan, which has one alert for each entry of a policy set. */
+  /**
+   * A campaign of its own with so many alerts, all of the same scan, which has one alert for each entry of a policy
+   * set.
+   */
   const campaignWith = async (name: string, alerts: number): Promise<string> => {
     const { api, world } = parts();
     const target = { url: 'https://shop.example/', country_codes: ['US'], emulator_specific_ids: ['windows_chrome'] };

@@ -33,8 +33,8 @@ export async function judgedScan(farm: RunningFarm, organization_id: string) {
 }
 
 /**
- * Finishes scans like `judged`, each with two alerts, as another process does it. `expected` has what is to follow: by the id of the alert, how
- * `toldIn` names it.
+ * Finishes scans like `judged`, each with two alerts, as another process does it. `expected` has what is to follow: by
+ * the id of the alert, how `toldIn` names it.
  */
 export function alertedFinishes({ scan: template, entry }: Awaited<ReturnType<typeof judgedScan>>) {
   const { organization_id } = template;

@@ -115,7 +115,10 @@ const headerText = fc.string({
   maxLength: 300,
 });
 
-/** Requests to an operation: its path, query, headers and body as its schemas ask for them, or as they do not. `ids` are there. */
+/**
+ * Requests to an operation: its path, query, headers and body as its schemas ask for them, or as they do not. `ids` are
+ * there.
+ */
 export function requestsOf(route: Route<never>, ids: string[]): fc.Arbitrary<ArbitraryRequest> {
   const schemas = route as unknown as { params: Schema; query: Schema; body: Schema | null };
   const names = Object.keys(schemas.params.properties ?? {});

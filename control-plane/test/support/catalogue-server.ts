@@ -6,8 +6,9 @@ import type { Catalogue, CatalogueTimes } from '@adsweep/shared/targeting/catalo
 import { CATALOGUE } from './sample-catalogue.ts';
 
 /**
- * A server with the proxy-router's catalogue, for those who have the token; null: it answers 503. `serve` replaces what it has, `serveLists` its
- * lists for one request, as another replica may have others; `listsRead` counts these requests.
+ * A server with the proxy-router's catalogue, for those who have the token; null: it answers 503. `serve` replaces what
+ * it has, `serveLists` its lists for one request, as another replica may have others; `listsRead` counts these
+ * requests.
  */
 export async function startCatalogueServer(nodeToken: string, catalogue: Catalogue | null = CATALOGUE) {
   let served = catalogue;

@@ -21,8 +21,9 @@ export type ChaosPlan = { faults: number; lastsMs: number };
 type Dice = { below: (limit: number) => number; oneOf: <T>(all: T[]) => T };
 
 /**
- * Harms nodes, control planes, what lies between them, and proxy-routers and files, each kind one fault after the other and all at the same time. When it
- * resolves, everything works again; it begins no fault once `stopping` is aborted. The same seed makes the same faults.
+ * Harms nodes, control planes, what lies between them, and proxy-routers and files, each kind one fault after the other
+ * and all at the same time. When it resolves, everything works again; it begins no fault once `stopping` is aborted.
+ * The same seed makes the same faults.
  */
 export async function makeChaos(
   targets: ChaosTargets,

@@ -33,12 +33,16 @@ type Words = (text: string, max?: number) => string;
 
 const INJECTED = `"'><script>alert(1)</script><img src=x onerror=alert(2)>\u202egnp.exe\u2066</textarea></title></svg>{{7*7}}<!--`;
 
-/** Texts of an attacker: markup that would end every element they are in, characters that change the direction of text, and one endless word. */
+/**
+ * Texts of an attacker: markup that would end every element they are in, characters that change the direction of text,
+ * and one endless word.
+ */
 export const hostileWords: Words = (text, max = 10_000) => `${text}${INJECTED}${'x'.repeat(10_000)}`.slice(0, max);
 
 /**
- * What a console shows: finished, running and failed scans, a sweep with its ads, a campaign with a run, alerts, a rule, a policy set, a webhook, a
- * destination and keys. `words`: what becomes of each text that somebody else decides on.
+ * What a console shows: finished, running and failed scans, a sweep with its ads, a campaign with a run, alerts, a
+ * rule, a policy set, a webhook, a destination and keys. `words`: what becomes of each text that somebody else decides
+ * on.
  */
 export async function consoleWorld(
   api: RunningApi,

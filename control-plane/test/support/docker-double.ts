@@ -7,7 +7,10 @@ import { json } from 'node:stream/consumers';
 type Created = { Image: string; Hostname: string; Env: string[]; Labels: Record<string, string>; HostConfig: object };
 export type DoubleContainer = Created & { name: string; isRunning: boolean; since: number };
 
-/** The part of Docker's Engine API that the scaler uses, on a Unix socket of its own. A container ends when it is sent a signal. */
+/**
+ * The part of Docker's Engine API that the scaler uses, on a Unix socket of its own. A container ends when it is sent a
+ * signal.
+ */
 export async function dockerDouble() {
   const folder = mkdtempSync(join(tmpdir(), 'docker-double-'));
   const double = {

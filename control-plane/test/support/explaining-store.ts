@@ -1,7 +1,9 @@
 import type { Document, FindCursor, Store } from '../../src/platform/store.ts';
 import { wrappedStore } from './wrapped-store.ts';
 
-/** A store that adds to `plans` how each of its searches was made, in the form of MongoDB's `explain('executionStats')`. */
+/**
+ * A store that adds to `plans` how each of its searches was made, in the form of MongoDB's `explain('executionStats')`.
+ */
 export function explaining(store: Store, plans: Document[]): Store {
   const wrap = (cursor: FindCursor<Document>): FindCursor<Document> =>
     new Proxy(cursor, {

@@ -3,7 +3,10 @@ import { wrappedStore } from './wrapped-store.ts';
 
 type Run = (...of: never[]) => Promise<unknown>;
 
-/** Runs `run` before each call of this method of the collection until the function it returns is called; where it rejects, so does the call. */
+/**
+ * Runs `run` before each call of this method of the collection until the function it returns is called; where it
+ * rejects, so does the call.
+ */
 export type Intercept = (collection: string, method: string, run: Run) => () => void;
 
 /** A store whose calls a test can observe, hold or break. Only methods that return promises can be intercepted. */

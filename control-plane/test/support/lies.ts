@@ -185,8 +185,8 @@ const namesOf = (files: FalseFile[]): Artifact[] =>
   }));
 
 /**
- * Captures of a scan of this kind. Most are accepted, whatever they say: each field is at its bounds, and requests, wrappers and trackers name
- * any other one as their cause, themselves included. The others differ in a field.
+ * Captures of a scan of this kind. Most are accepted, whatever they say: each field is at its bounds, and requests,
+ * wrappers and trackers name any other one as their cause, themselves included. The others differ in a field.
  */
 const capturesOf = (kind: LiedAbout): fc.Arbitrary<unknown> =>
   fc.tuple(extremesOf(CaptureSchema as Schema), fc.boolean(), fc.nat(1)).chain(([value, isCoherent, distance]) => {

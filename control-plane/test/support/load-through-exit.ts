@@ -4,7 +4,10 @@ import { Value } from 'typebox/value';
 
 const DEADLINE_MS = 5_000;
 
-/** Loads a page once as a node does: with a new ticket of the proxy-router, through its gateway, and ends the ticket. Throws unless all of it works. */
+/**
+ * Loads a page once as a node does: with a new ticket of the proxy-router, through its gateway, and ends the ticket.
+ * Throws unless all of it works.
+ */
 export async function loadThroughExit(routerUrl: string, token: string, url: string, session: string): Promise<void> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const call = (method: string, path: string, body?: object) =>

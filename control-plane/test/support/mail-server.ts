@@ -12,8 +12,8 @@ const read = (file: string) => readFileSync(new URL(`../../../infra/demo/test-ce
 export const MAIL_CERTIFICATE = read('certificate.pem');
 
 /**
- * A mail server on a free port. `refuse`: called for each recipient and each message; a number is the status that it is refused with. Without
- * `auth` nobody needs to log in.
+ * A mail server on a free port. `refuse`: called for each recipient and each message; a number is the status that it is
+ * refused with. Without `auth` nobody needs to log in.
  */
 export async function startMailServer({
   refuse = () => null,

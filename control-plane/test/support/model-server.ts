@@ -14,7 +14,10 @@ export type Asked = {
   outputTokensMax: number;
 };
 
-/** How the server meets a call: an object is the model's answer, a text is sent as its message whatever it says; null: there is no text. */
+/**
+ * How the server meets a call: an object is the model's answer, a text is sent as its message whatever it says; null:
+ * there is no text.
+ */
 export type Behaviour =
   | { answers: object | string | null; usage?: object; finish_reason?: string }
   | 'refuses'

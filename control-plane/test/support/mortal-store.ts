@@ -10,8 +10,8 @@ const WRITES = new Set([
 export class Killed extends Error {}
 
 /**
- * The store as a process has it that is killed at one of its writes, as by SIGKILL: before the write or, as `isWritten` says, after it and
- * before the process learns so. From then on it neither reads nor writes.
+ * The store as a process has it that is killed at one of its writes, as by SIGKILL: before the write or, as `isWritten`
+ * says, after it and before the process learns so. From then on it neither reads nor writes.
  */
 export function mortalStore(store: Store, writes: number, isWritten: boolean): { store: Store; isDead: () => boolean } {
   let left = writes;

@@ -156,7 +156,10 @@ export async function signInWith(browser: ReturnType<typeof openBrowser>, url: s
   return returned.url;
 }
 
-/** For `assert.rejects`: an authorization server's error of this code (RFC 6749, section 5.2), or one that was caused by it. */
+/**
+ * For `assert.rejects`: an authorization server's error of this code (RFC 6749, section 5.2), or one that was caused by
+ * it.
+ */
 export const refusedAs = (code: string) => (error: { error?: string; cause?: { error?: string } }) => {
   assert.equal(error.error ?? error.cause?.error, code);
   return true;

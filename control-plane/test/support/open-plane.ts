@@ -25,7 +25,10 @@ export const PUBLIC_URL = 'https://adsweep.example';
 export const PRICE_MICROS = 10_000;
 
 export type PlaneOptions = {
-  /** Opens its store; by default one in memory, or with `ADSWEEP_TEST_STORE=mongodb` a database of its own on a server of MongoDB. */
+  /**
+   * Opens its store; by default one in memory, or with `ADSWEEP_TEST_STORE=mongodb` a database of its own on a server
+   * of MongoDB.
+   */
   open?: () => Promise<Store>;
   /** Opens its files; by default in a folder of its own. */
   openFiles?: (folder: string) => Promise<ObjectStore>;
@@ -51,8 +54,8 @@ async function openTestStore(): Promise<Store> {
 }
 
 /**
- * All domains of a control plane, as every process creates them, over a store and a Redis of their own. Changes of keys and organizations
- * take effect at once. No loop runs and nothing is served yet.
+ * All domains of a control plane, as every process creates them, over a store and a Redis of their own. Changes of keys
+ * and organizations take effect at once. No loop runs and nothing is served yet.
  */
 export async function openPlane({
   open = openTestStore,

@@ -9,7 +9,10 @@ import type { LeaseOfFirst } from './simulated-node.ts';
 /** The capture that every lease is completed with. */
 export const SEEN = captureOf(['https://shop.example/']);
 
-/** Starts the loops of the farm and a node that completes whatever there is to lease; resolves when these scans have ended. */
+/**
+ * Starts the loops of the farm and a node that completes whatever there is to lease; resolves when these scans have
+ * ended.
+ */
 export async function processAll(farm: RunningFarm, ids: string[]): Promise<void> {
   farm.startLoops();
   const nodeId = 'node-that-works-off';

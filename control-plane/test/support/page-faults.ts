@@ -4,7 +4,10 @@ import type { Page } from 'playwright-core';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Saves the window of a page where people who look at all pages ask for it: in the folder that `ADSWEEP_TEST_PICTURES` names. */
+/**
+ * Saves the window of a page where people who look at all pages ask for it: in the folder that `ADSWEEP_TEST_PICTURES`
+ * names.
+ */
 async function savePicture(page: Page): Promise<void> {
   const folder = process.env.ADSWEEP_TEST_PICTURES;
   if (!folder) return;
@@ -14,7 +17,10 @@ async function savePicture(page: Page): Promise<void> {
   await page.screenshot({ path: `${folder}/${name}-${page.viewportSize()?.width}-${isDark ? 'dark' : 'light'}.png` });
 }
 
-/** What axe finds in the page, or only in what `within` selects; ids of several elements, and boxes that are wider than the window. */
+/**
+ * What axe finds in the page, or only in what `within` selects; ids of several elements, and boxes that are wider than
+ * the window.
+ */
 async function faultsAsItIs(page: Page, within?: string): Promise<string[]> {
   await savePicture(page);
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(AXE);
@@ -74,8 +80,8 @@ export const LOOKS = [
 ] as const;
 
 /**
- * The faults of a page, or of what `within` selects, in each of the looks; it is left in the last one. It is loaded, and axe with it, once for all
- * of them, which takes as long as finding the faults.
+ * The faults of a page, or of what `within` selects, in each of the looks; it is left in the last one. It is loaded,
+ * and axe with it, once for all of them, which takes as long as finding the faults.
  */
 export async function faultsInLooks(
   page: Page,

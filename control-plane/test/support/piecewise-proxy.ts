@@ -3,7 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export type PiecewiseProxy = { port: number; close: () => void };
 
-/** A TCP proxy to a port of this host that passes what the server sends on in pieces of at most `bytes`, with a pause after each. */
+/**
+ * A TCP proxy to a port of this host that passes what the server sends on in pieces of at most `bytes`, with a pause
+ * after each.
+ */
 export async function piecewiseProxy(
   to: number,
   { bytes, pauseMs }: { bytes: number; pauseMs: number },

@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { openRedis, type RedisClient, redisReady } from '../../src/platform/redis.ts';
 
-/** A redis-server of one's own on a socket in a new folder. `kill` ends it as a crash would; `start` begins it again, empty. */
+/**
+ * A redis-server of one's own on a socket in a new folder. `kill` ends it as a crash would; `start` begins it again,
+ * empty.
+ */
 export type PrivateRedis = {
   url: string;
   /** The file of its socket. */

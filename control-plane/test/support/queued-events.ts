@@ -14,8 +14,8 @@ export const WEBHOOK_SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const WRITTEN_AT_ONCE = 100;
 
 /**
- * Stores an organization with these endpoints, and the three events of each of `scans` scans, queued for all of the endpoints. Returns the ids of
- * the endpoints.
+ * Stores an organization with these endpoints, and the three events of each of `scans` scans, queued for all of the
+ * endpoints. Returns the ids of the endpoints.
  */
 export async function queueEvents(
   store: Store,

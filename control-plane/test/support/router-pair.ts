@@ -15,8 +15,9 @@ export const SITE_URL = 'http://shop.example/';
 export type RouterPair = Awaited<ReturnType<typeof startRouterPair>>;
 
 /**
- * Two proxy-routers as processes that know each other as replicas, behind one address that leads each connection to the next of them, and a
- * site that they reach. `folder` is for their files; `env` for what they have in common with the other services.
+ * Two proxy-routers as processes that know each other as replicas, behind one address that leads each connection to the
+ * next of them, and a site that they reach. `folder` is for their files; `env` for what they have in common with the
+ * other services.
  */
 export async function startRouterPair(folder: string, env: { ADSWEEP_NODE_TOKEN: string; NODE_COMPILE_CACHE: string }) {
   let loads = 0;

@@ -9,8 +9,8 @@ import { SITE_URL } from './router-pair.ts';
 import { type LeaseOfFirst, REPORT, SimulatedNode } from './simulated-node.ts';
 
 /**
- * A node without a browser: `urls` are those of the control planes, `random` answers numbers from 0 to 1. With a `routerUrl` it loads a page through an
- * exit for each member, and uploads a file; '': neither.
+ * A node without a browser: `urls` are those of the control planes, `random` answers numbers from 0 to 1. With a
+ * `routerUrl` it loads a page through an exit for each member, and uploads a file; '': neither.
  */
 export type NodePlan = {
   nodeId: string;
@@ -34,7 +34,10 @@ const CAPTURE_MS = 400;
 const FORGOTTEN_ONE_IN = 60;
 const FAILED_ONE_IN = 20;
 
-/** Works until the process ends: each call goes to any of the control planes, and again to another one while nobody answers. */
+/**
+ * Works until the process ends: each call goes to any of the control planes, and again to another one while nobody
+ * answers.
+ */
 export async function runSimulatedNode(plan: NodePlan): Promise<never> {
   const clients = plan.urls.map((url) => new SimulatedNode(url, plan.joinToken));
   const any = () => clients[Math.floor(plan.random() * clients.length)]!;

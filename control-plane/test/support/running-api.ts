@@ -86,7 +86,10 @@ export async function runningApi({ catalogue = CATALOGUE, ...options }: ApiOptio
       return taken;
     },
 
-    /** Has the proxy-router serve another catalogue, and waits until the API has read it: with a short `catalogueEveryMs`. */
+    /**
+     * Has the proxy-router serve another catalogue, and waits until the API has read it: with a short
+     * `catalogueEveryMs`.
+     */
     async serveCatalogue(served: Catalogue): Promise<void> {
       proxyRouter.serve(served);
       await until('the new catalogue', () => JSON.stringify(readCatalogue()) === JSON.stringify(served));

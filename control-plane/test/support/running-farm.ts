@@ -35,7 +35,9 @@ export type RunningFarm = Awaited<ReturnType<typeof runningFarm>>;
 export type FarmOptions = Pick<PlaneOptions, 'connect' | 'open' | 'openFiles'> &
   Partial<Pick<AnalysisSettings, 'model'>>;
 
-/** The farm's side of the control plane with its node API on a free port, over a store in memory and a Redis of its own. */
+/**
+ * The farm's side of the control plane with its node API on a free port, over a store in memory and a Redis of its own.
+ */
 export async function runningFarm({ model = null, ...options }: FarmOptions = {}) {
   const plane = await openPlane({ ...options, settings: { model } });
   const { redis, store, objects, registry, folder, domains } = plane;

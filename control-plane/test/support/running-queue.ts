@@ -32,7 +32,10 @@ export async function startQueue(options: QueueOptions = {}) {
     /** Makes a lease's deadline, or a delayed job's due time, lie in the past. */
     expire: (sortedSet: string, jobId: string) => redis.client.zadd(sortedSet, 'XX', 1, jobId),
 
-    /** All keys but those that outlive the last job: its fence, the slot time of organizations, the losses of nodes, and how long jobs take. */
+    /**
+     * All keys but those that outlive the last job: its fence, the slot time of organizations, the losses of nodes, and
+     * how long jobs take.
+     */
     everything: async () => (await redis.client.keys('*')).filter((key) => !LASTING.has(key)).sort(),
   };
 }

@@ -44,8 +44,9 @@ const valuesOf = (xml: string, name: string): string[] =>
   );
 
 /**
- * A server of the S3 API on a free port, with one bucket in memory: signed requests, objects with ranges, multipart uploads with their minimum size
- * of a part, lists in pages of `pageLength`. It has no operation that deletes several objects, because servers differ in what that needs.
+ * A server of the S3 API on a free port, with one bucket in memory: signed requests, objects with ranges, multipart
+ * uploads with their minimum size of a part, lists in pages of `pageLength`. It has no operation that deletes several
+ * objects, because servers differ in what that needs.
  */
 export async function startS3Server({ pageLength = 1_000 } = {}) {
   const objects = new Map<string, Stored>();

@@ -9,7 +9,10 @@ const CREDENTIAL =
 const encoded = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** Whether a request is signed with the key (AWS Signature Version 4), body included; otherwise the code of S3 for what is wrong. */
+/**
+ * Whether a request is signed with the key (AWS Signature Version 4), body included; otherwise the code of S3 for what
+ * is wrong.
+ */
 export function signatureProblem(
   { method, url = '', headers }: IncomingMessage,
   body: Buffer,

@@ -7,7 +7,10 @@ import {
   type ScalingLimits,
 } from '../../src/crawling/scaler/decide-scaling.ts';
 
-/** A year of a farm under the scaler, on a virtual clock: waves of days and weeks, bursts, outages of hosts, new images and a bad one. */
+/**
+ * A year of a farm under the scaler, on a virtual clock: waves of days and weeks, bursts, outages of hosts, new images
+ * and a bad one.
+ */
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
 const [SLOTS, JOB_SECONDS, START_MS, DRAIN_MS] = [4, 12, 45_000, 30_000];

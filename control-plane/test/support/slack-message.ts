@@ -1,8 +1,9 @@
 import { type TSchema, Type } from 'typebox';
 
 /**
- * Messages of incoming webhooks as far as we use their blocks, with the limits of Slack's reference (docs.slack.dev/reference/block-kit).
- * Slack does not say how it counts characters: here they are UTF-16 units, of which no other way counts more.
+ * Messages of incoming webhooks as far as we use their blocks, with the limits of Slack's reference
+ * (docs.slack.dev/reference/block-kit). Slack does not say how it counts characters: here they are UTF-16 units, of
+ * which no other way counts more.
  */
 const only = { additionalProperties: false };
 const plainText = (maxLength: number) =>

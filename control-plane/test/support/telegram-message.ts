@@ -8,8 +8,9 @@ const CHARACTERS: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '
 const TOKEN = /<(\/?)(b|code|a)(?: href="([^"<>]*)")?>|&(amp|lt|gt|quot);|([^<>&]+)/gy;
 
 /**
- * Reads a message with `parse_mode` HTML as the Bot API does (core.telegram.org/bots/api#html-style), with the tags that we use. Throws
- * where Telegram refuses the message: unknown tags, tags that are not closed or closed in another order, a bare `<`, `>` or `&`.
+ * Reads a message with `parse_mode` HTML as the Bot API does (core.telegram.org/bots/api#html-style), with the tags
+ * that we use. Throws where Telegram refuses the message: unknown tags, tags that are not closed or closed in another
+ * order, a bare `<`, `>` or `&`.
  */
 export function readTelegramHtml(html: string): TelegramMessage {
   const open: TelegramMessage['entities'] = [];

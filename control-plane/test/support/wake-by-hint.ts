@@ -24,7 +24,9 @@ export async function wokenByHint(queue: Pick<CrawlQueue, 'waitForWork'>): Promi
   assert.equal(overdue.aborted, false, 'no hint woke the caller');
 }
 
-/** Takes a job as a node does that looks at first, and then once for each hint: the job, and how many looks that took. */
+/**
+ * Takes a job as a node does that looks at first, and then once for each hint: the job, and how many looks that took.
+ */
 export async function takeWhenWoken(
   queue: Pick<CrawlQueue, 'take' | 'waitForWork'>,
   nodeId: string,

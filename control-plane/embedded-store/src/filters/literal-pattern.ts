@@ -1,12 +1,15 @@
-/** A text and pattern of this product are tested by the engine of regular expressions, which takes a step for each pair of characters at worst. */
+/**
+ * A text and pattern of this product are tested by the engine of regular expressions, which takes a step for each pair
+ * of characters at worst.
+ */
 const STEPS_MAX = 1_000_000;
 /** MongoDB refuses a null character as it is. */
 const ESCAPED = /\\(?:([\\^$.*+?()[\]{}|/-])|x00)/g;
 const SPECIAL = /[\\^$.*+?()[\]{}|]/;
 
 /**
- * A test for a pattern that takes a time in proportion to the length of the text. For patterns that are a plain text, in any letter case
- * or not, of long texts; null for all others.
+ * A test for a pattern that takes a time in proportion to the length of the text. For patterns that are a plain text,
+ * in any letter case or not, of long texts; null for all others.
  */
 export function literalTest(pattern: RegExp): ((text: string) => boolean) | null {
   const literal = literalOf(pattern);
@@ -26,7 +29,9 @@ export function literalOf({ source, flags }: RegExp): string | null {
   return isPlain && (flags === '' || flags === 'i') ? source.replaceAll(ESCAPED, (_, one = '\0') => one) : null;
 }
 
-/** Each character as a regular expression without the flag `u` compares it in any letter case (ECMA-262, Canonicalize). */
+/**
+ * Each character as a regular expression without the flag `u` compares it in any letter case (ECMA-262, Canonicalize).
+ */
 function folded(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII
   if (/^[\x00-\x7f]*$/.test(text)) return text.toUpperCase();
@@ -37,7 +42,9 @@ function folded(text: string): string {
   }).join('');
 }
 
-/** By position: the length of the longest proper beginning of the word that ends there (Knuth, Morris and Pratt, 1977). */
+/**
+ * By position: the length of the longest proper beginning of the word that ends there (Knuth, Morris and Pratt, 1977).
+ */
 function fallbackOf(word: string): Int32Array {
   const fallback = new Int32Array(word.length);
   for (let at = 1, length = 0; at < word.length; at++) {

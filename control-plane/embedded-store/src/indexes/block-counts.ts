@@ -7,7 +7,10 @@ type RawBlock = { k: Uint8Array; n: number };
 type Change = { key: Uint8Array; by: 1 | -1 };
 /** What a transaction has changed under a prefix; `total`: the number of entries that it has now. */
 type PrefixChanges = { prefix: Uint8Array; total: number; changes: Change[] };
-/** The first and the last block of both levels in a range, the last of the first level before the second one's, and the first after them. */
+/**
+ * The first and the last block of both levels in a range, the last of the first level before the second one's, and the
+ * first after them.
+ */
 type Edges = Record<'first' | 'last', Uint8Array> & Record<'head' | 'tail' | 'before' | 'after', Uint8Array | null>;
 /** The entries of the block in which a range begins and of its last one, null where these are not all in the range. */
 type Ends = Record<'begun' | 'last', number | null>;
@@ -18,16 +21,20 @@ type Points = [Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8
 const BLOCK_MAX = 128;
 /** A block of the second level has the entries of so many blocks, so that few numbers are added up. */
 const BLOCKS_MAX = 128;
-/** A prefix gets blocks when it has more entries: to walk fewer takes less time than to keep their blocks at each change. */
+/**
+ * A prefix gets blocks when it has more entries: to walk fewer takes less time than to keep their blocks at each
+ * change.
+ */
 const WALKED_MAX = 1_024;
 /** Changes of one transaction that are kept in memory. */
 const CHANGES_MAX = 10_000;
 
 /**
- * The numbers of entries in blocks of an index, so that those in a range are counted without walking them: a block begins at its key and ends
- * where the next one of its level and prefix does. A prefix has blocks of a level only while it has so many entries that it needs them. What a
- * transaction changes is written when it ends, each block once: documents that change together are often neighbours. Blocks of an index that was
- * filled by an earlier version are made by later writes.
+ * The numbers of entries in blocks of an index, so that those in a range are counted without walking them: a block
+ * begins at its key and ends where the next one of its level and prefix does. A prefix has blocks of a level only while
+ * it has so many entries that it needs them. What a transaction changes is written when it ends, each block once:
+ * documents that change together are often neighbours. Blocks of an index that was filled by an earlier version are
+ * made by later writes.
  */
 export class BlockCounts {
   readonly #table: string;
@@ -167,7 +174,8 @@ export class BlockCounts {
     }
     const hasBlocks = this.#addToBlocks(level, prefix, end, changes);
     if (!hasBlocks && total > most) this.#begin(level, prefix, total);
-    // Only now, because to cut a block is to count its entries, which are all there already. A cut notes blocks itself, which are done by then.
+    // Only now, because to cut a block is to count its entries, which are all there already. A cut notes blocks itself,
+    // which are done by then.
     for (const unfit of this.#unfit.splice(0)) {
       if (unfit.n > 0) this.#cut(level, unfit, end);
       else if (unfit.k.length > prefix.length + 1) this.#remove.run(level, unfit.k);
@@ -193,7 +201,10 @@ export class BlockCounts {
     return true;
   }
 
-  /** The number of entries in a range of one prefix, and how many of them were walked. null: no block begins in it, so that all are to be walked. */
+  /**
+   * The number of entries in a range of one prefix, and how many of them were walked. null: no block begins in it, so
+   * that all are to be walked.
+   */
   countIn(range: KeyRange): { count: number; walked: number } | null {
     this.write();
     const edges = this.#edgesOf(range);
@@ -224,8 +235,8 @@ export class BlockCounts {
   }
 
   /**
-   * An earlier version gave blocks to prefixes that get none now, and would not be kept right. The row of level 0 has the bound that the others
-   * follow.
+   * An earlier version gave blocks to prefixes that get none now, and would not be kept right. The row of level 0 has
+   * the bound that the others follow.
    */
   #removeNeedless(db: DatabaseSync, counts: string): void {
     const [table, [most]] = [this.#table, this.#walked];
@@ -268,8 +279,8 @@ export class BlockCounts {
           : this.#blockAfter.get(level - 1, from, to, this.#blocksMax >> 1);
       const middle = found?.k as Uint8Array | undefined;
       if (!middle || Buffer.compare(middle, from) === 0) return;
-      // A block of the second level is the only one of its level in this range, so that its own number is not counted. One of the first can have
-      // several of the second in its range, whose numbers are not written yet.
+      // A block of the second level is the only one of its level in this range, so that its own number is not counted.
+      // One of the first can have several of the second in its range, whose numbers are not written yet.
       const part = { from, to: middle };
       const edges = level === 1 ? null : this.#edgesOf(part);
       const here = edges ? this.#countWithin(part, edges).count : Number(this.#entries.get(from, middle)?.n);
@@ -287,8 +298,8 @@ const hasSecondLevel = (edges: Edges): edges is TwoLevels =>
   edges.head !== null && edges.tail !== null && Buffer.compare(edges.head, edges.tail) !== 0;
 
 /**
- * The points that divide a range. In its middle the counts of blocks of the second level are added up, on both sides of that those of the first
- * level, and at the two ends the entries are walked.
+ * The points that divide a range. In its middle the counts of blocks of the second level are added up, on both sides of
+ * that those of the first level, and at the two ends the entries are walked.
  */
 function pointsOf({ from, to }: KeyRange, edges: Edges): Points {
   const { first, last, before, after } = edges;

@@ -5,15 +5,17 @@ import { indexedValues } from '../values/path-values.ts';
 import { writeComponent } from '../values/sort-order.ts';
 import type { IndexSpec } from './index-spec.ts';
 
-/** One entry's key; its first `counted` bytes are the prefix under which it is counted, 0 if the index has no counters. */
+/**
+ * One entry's key; its first `counted` bytes are the prefix under which it is counted, 0 if the index has no counters.
+ */
 export type IndexKey = { bytes: Buffer; counted: number };
 /** The entries one document has in an index; `arrayAt` is the component that was an array, -1 for none. */
 export type IndexEntries = { keys: IndexKey[]; arrayAt: number };
 
 /**
- * The keys of a document: one, or one for each element of the array that a component is. None if the index is sparse and the
- * document has none of its fields. At most one component may be an array (MongoDB allows two of the same array, which is not
- * needed here).
+ * The keys of a document: one, or one for each element of the array that a component is. None if the index is sparse
+ * and the document has none of its fields. At most one component may be an array (MongoDB allows two of the same array,
+ * which is not needed here).
  */
 export function indexEntries(spec: IndexSpec, fields: Fields): IndexEntries {
   const parts = spec.components.map(({ segments }) => indexedValues(fields, segments));

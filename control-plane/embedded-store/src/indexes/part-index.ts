@@ -9,9 +9,14 @@ import { fieldsOfIndex, type IndexSpec } from './index-spec.ts';
 
 type RawRow = { r: number; d: Uint8Array };
 
-/** Documents that were inserted last are indexed together, which costs less than indexing each alone, and blocks the event loop. */
+/**
+ * Documents that were inserted last are indexed together, which costs less than indexing each alone, and blocks the
+ * event loop.
+ */
 const BATCH = 32;
-/** If more documents than this are not indexed yet, the index is not used: the store was written by an earlier version. */
+/**
+ * If more documents than this are not indexed yet, the index is not used: the store was written by an earlier version.
+ */
 const BACKLOG_MAX = 1_024;
 const GRAM = 3;
 /** A longer text is found by every search. */
@@ -28,8 +33,9 @@ const GRAMS_SAMPLED = 32;
 export type PartQuestion = { match: string; rows: number };
 
 /**
- * Finds the documents that may contain a part of a text: an inverted index (SQLite's FTS5) from each three characters to the rows whose texts
- * have them, apart for each value of the counted prefix. Letter case is ignored, and characters beyond ASCII are.
+ * Finds the documents that may contain a part of a text: an inverted index (SQLite's FTS5) from each three characters
+ * to the rows whose texts have them, apart for each value of the counted prefix. Letter case is ignored, and characters
+ * beyond ASCII are.
  */
 export class PartIndex {
   readonly #spec: IndexSpec;

@@ -3,8 +3,8 @@ import { Statement } from '../statement.ts';
 import { textOf } from './key-range.ts';
 
 /**
- * The number of entries for each prefix of an index. What a transaction changes is written when it ends, each prefix once, however many
- * entries were added and removed.
+ * The number of entries for each prefix of an index. What a transaction changes is written when it ends, each prefix
+ * once, however many entries were added and removed.
  */
 export class PrefixCounts {
   readonly table: string;

@@ -14,7 +14,10 @@ export type FindShape = {
   timeLimit: TimeLimit;
 };
 
-/** Results between two pauses, and the time that they may take: some of documents of a megabyte are as long as many others. */
+/**
+ * Results between two pauses, and the time that they may take: some of documents of a megabyte are as long as many
+ * others.
+ */
 const RESULTS_AT_ONCE = 8;
 const AT_ONCE_MS = 5;
 

@@ -7,8 +7,8 @@ import { startOf, textIn } from '../values/key-reader.ts';
 import { boundsOf } from './key-bounds.ts';
 
 /**
- * A test of index entries before any document is read. `passes` returns undefined if the key does not decide; `rest` is the filter that
- * remains for a document whose entry passes, null if nothing remains.
+ * A test of index entries before any document is read. `passes` returns undefined if the key does not decide; `rest` is
+ * the filter that remains for a document whose entry passes, null if nothing remains.
  */
 export type EntryTest = { passes: (key: Uint8Array) => boolean | undefined; rest: Fields | null };
 
@@ -40,14 +40,14 @@ function patternOn(index: IndexTable, part: Fields): Pattern | null {
 }
 
 /**
- * Where the entries go on that may match, after an entry that does not: in the order of reading, none between is one. Null: this one may. Read backward,
- * the place itself is excluded.
+ * Where the entries go on that may match, after an entry that does not: in the order of reading, none between is one.
+ * Null: this one may. Read backward, the place itself is excluded.
  */
 export type Skip = (key: Uint8Array, reverse: boolean) => Uint8Array | null;
 
 /**
- * Bounds of a component after one that has bounds itself, as of the moments after a range of owners: of each value of the earlier component, only the
- * entries within the bounds are read. Null: there are no such bounds.
+ * Bounds of a component after one that has bounds itself, as of the moments after a range of owners: of each value of
+ * the earlier component, only the entries within the bounds are read. Null: there are no such bounds.
  */
 export function skipOf(index: IndexTable, bounded: number, conditions: readonly Condition[]): Skip | null {
   const at = bounded + 1;

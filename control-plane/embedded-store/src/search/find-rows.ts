@@ -224,7 +224,10 @@ function storedAt(records: Records, row: number): StoredRow[] {
   return stored ? [stored] : [];
 }
 
-/** The entries of the ranges that are not passed over, with a pause after each page. Small pages first: a short list may be full soon. */
+/**
+ * The entries of the ranges that are not passed over, with a pause after each page. Small pages first: a short list may
+ * be full soon.
+ */
 function* entriesOf({ index, ranges, reverse, skip }: Plan): Paused<EntryPosition> {
   let count = ENTRIES_TESTED_AT_FIRST;
   for (let range of reverse ? ranges.toReversed() : ranges) {

@@ -16,8 +16,8 @@ const ROWS_AT_ONCE = 262_144;
 const FOUND_AT_ONCE = 1_000;
 
 /**
- * The rows of the documents that may match, because their texts have all characters of a part that is searched, in no order; null: no index
- * finds parts of that text, or the plan reads less.
+ * The rows of the documents that may match, because their texts have all characters of a part that is searched, in no
+ * order; null: no index finds parts of that text, or the plan reads less.
  */
 export function* rowsWithPart(
   records: Records,

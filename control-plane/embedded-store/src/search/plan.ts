@@ -16,7 +16,9 @@ export type Plan = {
   reverse: boolean;
   /** The index gives the requested order. */
   sorted: boolean;
-  /** The part of the filter that the index does not answer; null if it answers all. `others`: its clauses and patterns. */
+  /**
+   * The part of the filter that the index does not answer; null if it answers all. `others`: its clauses and patterns.
+   */
   rest: Fields | null;
   others: Fields[];
   /** The part of `rest` that is tested on index entries before their documents are read; null if there is none. */
@@ -31,8 +33,8 @@ export type Plan = {
   /** The conditions that the index answers. */
   answered: ReadonlySet<Condition>;
   /**
-   * The documents are those with an entry in some part of each of these lists, whose parts are each in the requested order. Null: only
-   * the ranges of the index have the order, or the index does not have it.
+   * The documents are those with an entry in some part of each of these lists, whose parts are each in the requested
+   * order. Null: only the ranges of the index have the order, or the index does not have it.
    */
   lists: Part[][] | null;
 };
@@ -61,7 +63,10 @@ export function planFor(indexes: readonly IndexTable[], question: Question): Pla
   return best ? joined(best, useful, question) : null;
 }
 
-/** The first fields of the indexes that may serve a search: of its order, and of its conditions, also in branches of an `$or`. */
+/**
+ * The first fields of the indexes that may serve a search: of its order, and of its conditions, also in branches of an
+ * `$or`.
+ */
 function leadingPaths({ conditions, others, order }: Question): ReadonlySet<string> {
   const branches = others.flatMap(({ $or }) =>
     Array.isArray($or) ? $or.flatMap((one) => partsOf(one).conditions) : [],
@@ -74,8 +79,8 @@ function leadingPaths({ conditions, others, order }: Question): ReadonlySet<stri
 const MOST_LISTS = 8;
 
 /**
- * Adds lists of entries for conditions that the plan would test on documents: where other entries with the same values are in the same order,
- * both lists are read in parallel, and only documents that are in both.
+ * Adds lists of entries for conditions that the plan would test on documents: where other entries with the same values
+ * are in the same order, both lists are read in parallel, and only documents that are in both.
  */
 function joined(best: Plan, indexes: readonly IndexTable[], question: Question): Plan {
   if (!best.lists || best.rest === null || isFewByKey(best)) return best;
@@ -148,7 +153,10 @@ export function partsSearches(indexes: readonly IndexTable[], { conditions, othe
   });
 }
 
-/** The cost of a plan: the entries to read, counted up to the cost of the best plan so far, plus the cost of a sort and of tests. */
+/**
+ * The cost of a plan: the entries to read, counted up to the cost of the best plan so far, plus the cost of a sort and
+ * of tests.
+ */
 function cheapest(plans: readonly Plan[], { most }: Question): Plan {
   const ordered = plans.toSorted((left, right) => extraWork(left) - extraWork(right));
   let best = { plan: ordered[0]!, cost: Number.POSITIVE_INFINITY };
@@ -161,7 +169,10 @@ function cheapest(plans: readonly Plan[], { most }: Question): Plan {
   return best.plan;
 }
 
-/** How many entries a plan reads, counted up to `most`, of many ranges by the first of them; for many entries, the index's own counters. */
+/**
+ * How many entries a plan reads, counted up to `most`, of many ranges by the first of them; for many entries, the
+ * index's own counters.
+ */
 function entriesToRead({ index, ranges, points }: Plan, most: number): number {
   const limit = Math.min(most, COUNTED_ENTRIES);
   const counted = ranges.slice(0, COUNTED_RANGES);
@@ -222,8 +233,8 @@ function partsFor(index: IndexTable, prefixes: Buffer[], ranges: KeyRange[]): Pa
 }
 
 /**
- * An `$or` whose every branch names a part of the index leads to these parts together: a page after (created_at, _id) is
- * `$or: [{ created_at: { $lt } }, { created_at, _id: { $lt } }]`.
+ * An `$or` whose every branch names a part of the index leads to these parts together: a page after (created_at, _id)
+ * is `$or: [{ created_at: { $lt } }, { created_at, _id: { $lt } }]`.
  */
 function narrowedByOr(
   index: IndexTable,
@@ -317,8 +328,8 @@ function inOrder(ranges: KeyRange[]): KeyRange[] {
 }
 
 /**
- * Which way to read the index so that it gives `order`: 1, -1, or null when it cannot. `passed` are the components that have one value
- * in each part of the index that is read, `fixed` those that have the same in all of them.
+ * Which way to read the index so that it gives `order`: 1, -1, or null when it cannot. `passed` are the components that
+ * have one value in each part of the index that is read, `fixed` those that have the same in all of them.
  */
 function directionFor(
   index: IndexTable,

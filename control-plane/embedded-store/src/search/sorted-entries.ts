@@ -1,7 +1,10 @@
 import type { EntryPosition, IndexTable } from '../indexes/index-table.ts';
 import type { KeyRange } from '../indexes/key-range.ts';
 
-/** The entries of an index with the same values in its first fields: after these `prefixLength` bytes, their keys are in the requested order. */
+/**
+ * The entries of an index with the same values in its first fields: after these `prefixLength` bytes, their keys are in
+ * the requested order.
+ */
 export type Part = { index: IndexTable; prefix: Uint8Array; ranges: KeyRange[] };
 
 /** An entry: its key without the prefix of its part, and the row of its document. */
@@ -119,7 +122,10 @@ class PartReader {
 const compareHeads = (one: Head, other: Head): number =>
   Buffer.compare(one.suffix, other.suffix) || one.row - other.row;
 
-/** The entries of several parts in one order; a document that is in several of them comes once. A binary heap, the first entry at its top. */
+/**
+ * The entries of several parts in one order; a document that is in several of them comes once. A binary heap, the first
+ * entry at its top.
+ */
 class UnionReader {
   readonly #way: 1 | -1;
   readonly #heap: PartReader[] = [];
@@ -209,8 +215,8 @@ class UnionReader {
 }
 
 /**
- * The rows of the documents that have an entry in some part of each list, in the order of their keys, each once. Reads only entries, and of
- * a list only those near an entry of the others. Passes over the first `skip`. Pauses in between.
+ * The rows of the documents that have an entry in some part of each list, in the order of their keys, each once. Reads
+ * only entries, and of a list only those near an entry of the others. Passes over the first `skip`. Pauses in between.
  */
 export function* joinedRows(lists: Part[][], reverse: boolean, skip: number): Generator<number | typeof PAUSE> {
   const way = reverse ? -1 : 1;

@@ -9,7 +9,10 @@ import { IndexTable } from '../indexes/index-table.ts';
 import { type LogSync, openLogSync } from './log-sync.ts';
 import { Records } from './records.ts';
 
-/** `user_version` of the file: the version of its table layout. Code of versions 1 and 2 would not keep the blocks of indexes right. */
+/**
+ * `user_version` of the file: the version of its table layout. Code of versions 1 and 2 would not keep the blocks of
+ * indexes right.
+ */
 const FORMAT = 3;
 const MEMORY = ':memory:';
 /** A process that was just killed may still hold the lock for a moment. */
@@ -20,9 +23,10 @@ const CHECKPOINT_PAGES = 2000;
 const COPY_PROCESS = fileURLToPath(new URL('copy-file-process.ts', import.meta.url));
 
 /**
- * The file, its collections and its transactions. One process at a time: SQLite's exclusive lock, which the system lifts
- * when the process ends, however it ends. A transaction that is committed has been handed to the system and survives a
- * SIGKILL; it survives a power cut too when {@link Database.synced} has resolved, and is never there by half.
+ * The file, its collections and its transactions. One process at a time: SQLite's exclusive lock, which the system
+ * lifts when the process ends, however it ends. A transaction that is committed has been handed to the system and
+ * survives a SIGKILL; it survives a power cut too when {@link Database.synced} has resolved, and is never there by
+ * half.
  */
 export class Database {
   #db: DatabaseSync;
@@ -165,7 +169,10 @@ export class Database {
     }
   }
 
-  /** After a rollback: what it has removed from the file is gone from here too, else each later write would look for its tables. */
+  /**
+   * After a rollback: what it has removed from the file is gone from here too, else each later write would look for its
+   * tables.
+   */
   #forgetUncreated(): void {
     const idsIn = (table: string) =>
       new Set(
@@ -197,8 +204,9 @@ export class Database {
   }
 
   /**
-   * Copies the file, as it is now, to `to`, which must not exist. The log is written into it first; meanwhile further transactions stay in the
-   * log, so that the file does not change. Another process copies it: in this one, closing a second descriptor of the file would lift its lock.
+   * Copies the file, as it is now, to `to`, which must not exist. The log is written into it first; meanwhile further
+   * transactions stay in the log, so that the file does not change. Another process copies it: in this one, closing a
+   * second descriptor of the file would lift its lock.
    */
   async backUp(to: string): Promise<void> {
     if (this.#path === MEMORY) throw new Error('a store in memory has no file');

@@ -22,9 +22,10 @@ const IN_MEMORY: LogSync = {
 };
 
 /**
- * Syncs the write-ahead log of the SQLite file at `path`; null for one in memory. SQLite appends each commit to that log
- * (`synchronous=NORMAL`); the one thing that `synchronous=FULL` adds is a sync of the log at the end of each commit, in the thread that
- * commits. Here this sync runs in the thread pool, and commits that arrive while one is under way share the next.
+ * Syncs the write-ahead log of the SQLite file at `path`; null for one in memory. SQLite appends each commit to that
+ * log (`synchronous=NORMAL`); the one thing that `synchronous=FULL` adds is a sync of the log at the end of each
+ * commit, in the thread that commits. Here this sync runs in the thread pool, and commits that arrive while one is
+ * under way share the next.
  */
 export function openLogSync(path: string | null): LogSync {
   if (path === null) return IN_MEMORY;

@@ -9,8 +9,8 @@ const LENGTHS: Readonly<Record<number, number>> = {
 };
 
 /**
- * The text of component `at` of a key whose components have these `directions`; undefined if it is no text, if the component is
- * descending, or if a number, a document or an array precedes it.
+ * The text of component `at` of a key whose components have these `directions`; undefined if it is no text, if the
+ * component is descending, or if a number, a document or an array precedes it.
  */
 export function textIn(key: Uint8Array, directions: readonly (1 | -1)[], at: number): string | undefined {
   const start = startOf(key, directions, at);

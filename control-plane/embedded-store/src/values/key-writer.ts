@@ -19,7 +19,10 @@ export class KeyWriter {
     this.#length = this.#buffer.writeUInt32BE(value, this.#length);
   }
 
-  /** Terminated UTF-8: a NUL inside is followed by 0xff, the end is two NULs, so that no string is the prefix of another. */
+  /**
+   * Terminated UTF-8: a NUL inside is followed by 0xff, the end is two NULs, so that no string is the prefix of
+   * another.
+   */
   text(value: string): void {
     if (value.includes('\0')) {
       this.raw(Buffer.from(Buffer.from(value).toString('latin1').replaceAll('\0', '\0\xff'), 'latin1'));

@@ -25,8 +25,8 @@ export function fieldOf(fields: Fields, name: string): unknown {
 }
 
 /**
- * Every value at a path. Arrays on the way are traversed element by element; `undefined` is a missing field. An array at the end of
- * the path is one value.
+ * Every value at a path. Arrays on the way are traversed element by element; `undefined` is a missing field. An array
+ * at the end of the path is one value.
  */
 export function valuesAt(fields: Fields, segments: readonly string[]): unknown[] {
   if (segments.length === 1) return [fieldOf(fields, segments[0]!)];
@@ -53,7 +53,10 @@ function followArray(items: unknown[], segments: readonly string[], depth: numbe
   }
 }
 
-/** The values that an index holds for a path: like `valuesAt`, but each element of an array at the end. `isArray`: the path crosses an array. */
+/**
+ * The values that an index holds for a path: like `valuesAt`, but each element of an array at the end. `isArray`: the
+ * path crosses an array.
+ */
 export function indexedValues(fields: Fields, segments: readonly string[]): { values: unknown[]; isArray: boolean } {
   const leaves = valuesAt(fields, segments);
   if (leaves.length === 1 && !Array.isArray(leaves[0])) {

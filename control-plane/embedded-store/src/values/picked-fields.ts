@@ -1,4 +1,7 @@
-/** The fields to keep of a document, each with those to keep of its documents; an empty branch is a field that is kept whole. */
+/**
+ * The fields to keep of a document, each with those to keep of its documents; an empty branch is a field that is kept
+ * whole.
+ */
 export type FieldTree = Pick<ReadonlyMap<string, FieldTree>, 'get' | 'size'>;
 
 const WHOLE: FieldTree = new Map();
@@ -42,16 +45,16 @@ const FIXED: Readonly<Record<number, number>> = {
 const MEASURED: Readonly<Record<number, number>> = { [TEXT]: 4, [DOCUMENT]: 0, [ARRAY]: 0, 5: 5, 13: 4, 14: 4, 15: 0 };
 
 /**
- * A BSON document with only the fields of `tree` of another one. Copies bytes and reads no value, so that a large field which is not wanted
- * costs nothing. A value of an unknown type ends it: the whole document is returned.
+ * A BSON document with only the fields of `tree` of another one. Copies bytes and reads no value, so that a large field
+ * which is not wanted costs nothing. A value of an unknown type ends it: the whole document is returned.
  */
 export function pickFields(bytes: Uint8Array, tree: FieldTree): Uint8Array {
   return picked(bufferOf(bytes), (name) => tree.get(name)) ?? bytes;
 }
 
 /**
- * A BSON document with other values of the fields `names`: those that `changed` have, also BSON, and none where they have none. New fields come
- * last. Reads no value; null: it has a value of an unknown type.
+ * A BSON document with other values of the fields `names`: those that `changed` have, also BSON, and none where they
+ * have none. New fields come last. Reads no value; null: it has a value of an unknown type.
  */
 export function spliceFields(
   bytes: Uint8Array,
@@ -85,7 +88,10 @@ export function documentAt(bytes: Uint8Array, field: string): Uint8Array | null 
   return found;
 }
 
-/** The bytes of the text at a path of a BSON document, in UTF-8; 0: there is none. Reads no value, and looks into no array. */
+/**
+ * The bytes of the text at a path of a BSON document, in UTF-8; 0: there is none. Reads no value, and looks into no
+ * array.
+ */
 export function textBytesAt(bytes: Uint8Array, [field = '', ...rest]: readonly string[]): number {
   if (rest.length > 0) {
     const inner = documentAt(bytes, field);
@@ -121,7 +127,10 @@ const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.
 /** Where a field is in its document: `from` its type and name, `value` after them. */
 type FieldPlace = { type: number; from: number; value: number; end: number };
 
-/** Calls `visit` for the fields of a document in their order; false: there is one of an unknown type, and it is not called for those after it. */
+/**
+ * Calls `visit` for the fields of a document in their order; false: there is one of an unknown type, and it is not
+ * called for those after it.
+ */
 function eachField(source: Buffer, visit: (name: string, place: FieldPlace) => void): boolean {
   for (let from = 4; from < source.length - 1; ) {
     const type = source[from]!;

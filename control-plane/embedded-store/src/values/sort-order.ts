@@ -33,7 +33,10 @@ export function sortComponents(sort: Sort | string | undefined, direction?: Sort
   return (sort as [string, SortDirection][]).map(([path, way]) => component(path, way));
 }
 
-/** A key by which documents sort, compared byte by byte. An array sorts by its smallest (ascending) or largest (descending) element. */
+/**
+ * A key by which documents sort, compared byte by byte. An array sorts by its smallest (ascending) or largest
+ * (descending) element.
+ */
 export function sortKey(fields: Fields, order: readonly Component[]): Buffer {
   const writer = new KeyWriter();
   for (const { segments, direction } of order) {

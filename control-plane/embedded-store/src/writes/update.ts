@@ -10,9 +10,9 @@ type Change = { operator: string; path: string; operand: unknown };
 /** Returns the updated document. May modify and return its argument, but not what that contains. */
 export type Apply = (fields: Fields) => Fields;
 /**
- * `names`: the fields of a document that it reads and changes; null: all of them. `whole`: those that it sets as a whole, to values that `set` has
- * as BSON: `apply` leaves them as they are, so that a large value is deserialized only if it is read. `insert`: makes the document of an upsert,
- * all fields included.
+ * `names`: the fields of a document that it reads and changes; null: all of them. `whole`: those that it sets as a
+ * whole, to values that `set` has as BSON: `apply` leaves them as they are, so that a large value is deserialized only
+ * if it is read. `insert`: makes the document of an upsert, all fields included.
  */
 export type Update = {
   apply: Apply;
@@ -23,8 +23,8 @@ export type Update = {
 };
 
 /**
- * Compiles an update for use on many documents. Throws on unknown operators, on two changes of one path, and where the driver
- * would ("requires atomic operators").
+ * Compiles an update for use on many documents. Throws on unknown operators, on two changes of one path, and where the
+ * driver would ("requires atomic operators").
  */
 export function updateOf(update: unknown): Update {
   if (Array.isArray(update)) throw new MongoInvalidArgumentError('the embedded store takes no update by pipeline');

@@ -14,8 +14,8 @@ export type UpdatedField = {
 const LARGEST_GAP = 1500;
 
 /**
- * The field at a path without wildcards. Missing parents are created only when the field is written. A write copies the parents on its path: it
- * changes `fields` themselves, and nothing that they contain.
+ * The field at a path without wildcards. Missing parents are created only when the field is written. A write copies the
+ * parents on its path: it changes `fields` themselves, and nothing that they contain.
  */
 export function fieldAt(fields: Fields, segments: readonly string[]): UpdatedField {
   return {

@@ -2,8 +2,8 @@ import { writeSync } from 'node:fs';
 import { openEmbedded } from '../../src/open-embedded.ts';
 
 /**
- * A process that writes until it is killed: `node store-writer.ts FILE FIRST` inserts documents FIRST, FIRST + 1, ... and
- * counts them in another, and says each number on its standard output once the store has acknowledged both.
+ * A process that writes until it is killed: `node store-writer.ts FILE FIRST` inserts documents FIRST, FIRST + 1, ...
+ * and counts them in another, and says each number on its standard output once the store has acknowledged both.
  */
 const [path, first] = process.argv.slice(2);
 const store = await openEmbedded(path!);

@@ -20,7 +20,10 @@ export type ReadBillingParts = {
   readAllowance: (organizationId: string) => Promise<{ allowance: Allowance; limits: Limits }>;
 };
 
-/** Reads the billing state of an organization. `defaultPriceMicros`: price of a check for organizations without their own price. */
+/**
+ * Reads the billing state of an organization. `defaultPriceMicros`: price of a check for organizations without their
+ * own price.
+ */
 export async function readBilling(
   { find, readAllowance }: ReadBillingParts,
   organizationId: string,

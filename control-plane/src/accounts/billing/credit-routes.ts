@@ -17,7 +17,9 @@ export type CreditParts = {
   outboxFilled: () => void;
 };
 
-/** The most micros of one posting: a ledger of thousands of them stays within the integers that JSON carries exactly. */
+/**
+ * The most micros of one posting: a ledger of thousands of them stays within the integers that JSON carries exactly.
+ */
 const AMOUNT_MAX = 1_000_000_000_000;
 
 const CreditInSchema = Type.Object(

@@ -4,7 +4,10 @@ import type { Origin, OutboxEntry } from '../../platform/outbox/outbox-entry.ts'
 /** The calendar month of a moment in UTC, such as `2026-11`. */
 export const monthOf = (at: Date): string => at.toISOString().slice(0, 7);
 
-/** Types of ledger entries. New ones can be added: clients treat an unknown type as a posting of its signed amount (spec 7.2). */
+/**
+ * Types of ledger entries. New ones can be added: clients treat an unknown type as a posting of its signed amount (spec
+ * 7.2).
+ */
 export const LEDGER_TYPES = [
   'initial_balance',
   'top_up_manual',
@@ -23,7 +26,9 @@ export type LedgerType = (typeof LEDGER_TYPES)[number];
 /** What the operator can book: payments, and corrections. */
 export const CREDIT_TYPES = ['top_up_manual', 'admin_adjustment'] as const satisfies LedgerType[];
 
-/** A signed amount in micros to be booked. `_id` is derived from its cause (`charge:<scan>`), so that it is booked once. */
+/**
+ * A signed amount in micros to be booked. `_id` is derived from its cause (`charge:<scan>`), so that it is booked once.
+ */
 export type LedgerPosting = {
   _id: string;
   organization_id: string;
@@ -44,16 +49,16 @@ export type LedgerPosting = {
 };
 
 /**
- * A booked posting. `sequence` numbers the entries of an organization, from 1 and without gaps; `counts` are the running numbers of entries
- * per type, this entry included. Entries are append-only.
+ * A booked posting. `sequence` numbers the entries of an organization, from 1 and without gaps; `counts` are the
+ * running numbers of entries per type, this entry included. Entries are append-only.
  */
 export type LedgerEntry = LedgerPosting & {
   sequence: number;
   balance_after_micros: number;
   counts: Partial<Record<LedgerType, number>>;
   /**
-   * Running totals per target kind, this entry included. Absent: no charge or refund yet. `earlier`: those of checks that were counted in an earlier
-   * month than they were booked; absent: none, or an earlier version wrote it.
+   * Running totals per target kind, this entry included. Absent: no charge or refund yet. `earlier`: those of checks
+   * that were counted in an earlier month than they were booked; absent: none, or an earlier version wrote it.
    */
   usage?: Partial<Record<UsageKind, Usage & { earlier?: Usage }>>;
 };

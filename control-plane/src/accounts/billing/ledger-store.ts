@@ -44,7 +44,9 @@ export function ledgerStore(store: Store) {
     }
   };
 
-  /** Books postings in one write that ends before the first entry that cannot be written: what is booked has no gaps. */
+  /**
+   * Books postings in one write that ends before the first entry that cannot be written: what is booked has no gaps.
+   */
   const bookTogether = async (organization_id: string, postings: LedgerPosting[]): Promise<LedgerEntry[]> => {
     let last = await newest(organization_id, null);
     const following: LedgerEntry[] = [];
@@ -57,8 +59,9 @@ export function ledgerStore(store: Store) {
   };
 
   /**
-   * Books a posting as the organization's next entry, once. Of concurrent writers the unique sequence lets one succeed; the others retry with
-   * the next number. Postings of an organization that arrive together share a write, unless one of them is known.
+   * Books a posting as the organization's next entry, once. Of concurrent writers the unique sequence lets one succeed;
+   * the others retry with the next number. Postings of an organization that arrive together share a write, unless one
+   * of them is known.
    */
   const gathered = gatherByKey<LedgerPosting, LedgerEntry>(async (organization_id, postings) => {
     try {
@@ -72,7 +75,10 @@ export function ledgerStore(store: Store) {
   }, BOOKED_AT_ONCE);
   const book = (posting: LedgerPosting): Promise<LedgerEntry> => gathered(posting.organization_id, posting);
 
-  /** Sequence of the newest entry up to which `span` has at most `count` entries of `types`: a binary search over the running counts. */
+  /**
+   * Sequence of the newest entry up to which `span` has at most `count` entries of `types`: a binary search over the
+   * running counts.
+   */
   const entryAtCount = async (organization_id: string, types: LedgerType[] | null, span: Span, count: number) => {
     const { after, upTo } = span;
     if (types === null) return (after?.sequence ?? 0) + count;
@@ -87,7 +93,10 @@ export function ledgerStore(store: Store) {
     return low;
   };
 
-  /** The newest `limit` entries with a sequence in (`after`, `upTo`]. One query per type: a scan for a rare type would read many others. */
+  /**
+   * The newest `limit` entries with a sequence in (`after`, `upTo`]. One query per type: a scan for a rare type would
+   * read many others.
+   */
   const page = async (
     organization_id: string,
     types: LedgerType[] | null,
@@ -141,8 +150,8 @@ export function ledgerStore(store: Store) {
     newestBefore: (organizationId: string, before: Date) => newest(organizationId, before),
 
     /**
-     * A page of an organization's entries, newest first, and the number of matches. The cost depends neither on `skip` nor on the size of
-     * the ledger.
+     * A page of an organization's entries, newest first, and the number of matches. The cost depends neither on `skip`
+     * nor on the size of the ledger.
      */
     async list(organizationId: string, { types, created }: LedgerFilter, skip: number, limit: number) {
       const [after, upTo] = await Promise.all([

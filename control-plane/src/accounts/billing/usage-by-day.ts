@@ -11,8 +11,8 @@ export type Period = { from: Date; to: Date };
 const FIELDS = ['checks', 'charged_micros', 'refunds', 'refunded_micros'] as const;
 
 /**
- * An organization's usage in a period, newest day first; days without usage are omitted. Ledger entries contain running totals, so each
- * day needs one query, whatever its number of checks.
+ * An organization's usage in a period, newest day first; days without usage are omitted. Ledger entries contain running
+ * totals, so each day needs one query, whatever its number of checks.
  */
 export async function usageByDay(
   ledger: Pick<LedgerStore, 'newestBefore'>,
@@ -40,7 +40,9 @@ function usageBetween(before: LedgerEntry | null, last: LedgerEntry): (Usage & {
   });
 }
 
-/** The checks that were counted in a month, without refunded ones, and what they cost, as far as that was booked in it. */
+/**
+ * The checks that were counted in a month, without refunded ones, and what they cost, as far as that was booked in it.
+ */
 export async function usageOfMonth(
   ledger: Pick<LedgerStore, 'newestBefore'>,
   organizationId: string,

@@ -6,8 +6,8 @@ import type { OutboxFields } from '../../platform/outbox/outbox-entry.ts';
 export type KeySource = 'environment' | 'api';
 
 /**
- * A key of an organization. The key itself is never stored; `key_prefix` helps people to recognize it. Records of earlier versions have
- * no `source`; it was the environment.
+ * A key of an organization. The key itself is never stored; `key_prefix` helps people to recognize it. Records of
+ * earlier versions have no `source`; it was the environment.
  */
 export type ApiKeyRecord = Partial<OutboxFields> & {
   _id: string;

@@ -124,7 +124,10 @@ export function keyRoutes({ keys, organizations, revoked, outboxFilled }: KeyPar
   ];
 }
 
-/** A further key for any organization: one that has lost its keys, or revoked the last of them, could do nothing about it itself. */
+/**
+ * A further key for any organization: one that has lost its keys, or revoked the last of them, could do nothing about
+ * it itself.
+ */
 export function keysOfOrganizationsRoutes({
   keys,
   organizations,

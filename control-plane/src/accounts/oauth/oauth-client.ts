@@ -3,8 +3,8 @@ import type { Permission } from '../../http/caller.ts';
 import type { OutboxFields } from '../../platform/outbox/outbox-entry.ts';
 
 /**
- * A program that gets access tokens (RFC 6749). `organization_id` null: it registered itself (RFC 7591), and acts only for people who sign in
- * and consent. The secret is never stored, only its hash.
+ * A program that gets access tokens (RFC 6749). `organization_id` null: it registered itself (RFC 7591), and acts only
+ * for people who sign in and consent. The secret is never stored, only its hash.
  */
 export type OAuthClientRecord = Partial<OutboxFields> & {
   /** The `client_id`. */
@@ -16,11 +16,14 @@ export type OAuthClientRecord = Partial<OutboxFields> & {
   redirect_uris: string[];
   created_at: Date;
   /**
-   * A client expires no later than the key that created it. One that registered itself expires a day later if nobody has consented until then, else half
-   * a year after its last token. Null: never.
+   * A client expires no later than the key that created it. One that registered itself expires a day later if nobody
+   * has consented until then, else half a year after its last token. Null: never.
    */
   expires_at: Date | null;
-  /** What a client that registered itself sent, as checked by the provider; null: it was created by `POST /account/oauth-clients`. */
+  /**
+   * What a client that registered itself sent, as checked by the provider; null: it was created by
+   * `POST /account/oauth-clients`.
+   */
   registered: Record<string, unknown> | null;
 };
 
@@ -55,10 +58,16 @@ export function consoleClient(publicUrl: string, permissions: readonly Permissio
 /** The stored hash of a client's secret: secrets are long and random, so a slow hash is not needed. */
 export const hashSecret = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 
-/** A redirect of a native app (RFC 8252): a private-use scheme, or http to a loopback address, where any port may be used. */
+/**
+ * A redirect of a native app (RFC 8252): a private-use scheme, or http to a loopback address, where any port may be
+ * used.
+ */
 const isNative = (uri: string): boolean => !uri.startsWith('https:');
 
-/** The client as the OAuth provider knows it (RFC 7591, section 2); `client_secret` is the hash, which the provider compares with. */
+/**
+ * The client as the OAuth provider knows it (RFC 7591, section 2); `client_secret` is the hash, which the provider
+ * compares with.
+ */
 export function clientMetadata(client: OAuthClientRecord): Record<string, unknown> {
   if (client.registered)
     return { ...client.registered, ...(client.secret_hash !== null && { client_secret: client.secret_hash }) };

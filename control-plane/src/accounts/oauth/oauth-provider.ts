@@ -47,7 +47,9 @@ export type OAuthParts = {
     clientId: string,
     token: { clientId: string | undefined; accountId: string | undefined },
   ) => Promise<boolean>;
-  /** Counts a token that is about to be issued like a request of its organization; throws `ApiError` beyond the limit. */
+  /**
+   * Counts a token that is about to be issued like a request of its organization; throws `ApiError` beyond the limit.
+   */
   countIssued: (token: Issued) => Promise<void>;
   /** The page that a browser is shown for an error without a redirect URI. */
   errorPage: (error: string, description: string) => string;
@@ -56,8 +58,8 @@ export type OAuthParts = {
 };
 
 /**
- * The OAuth 2.0 authorization server: client credentials, and authorization code with PKCE (S256) and refresh tokens; scopes are permissions,
- * people are API keys. RFC 6749, 7009, 7591, 7636, 7662, 8414.
+ * The OAuth 2.0 authorization server: client credentials, and authorization code with PKCE (S256) and refresh tokens;
+ * scopes are permissions, people are API keys. RFC 6749, 7009, 7591, 7636, 7662, 8414.
  */
 export function oauthProvider(parts: OAuthParts): Provider {
   const provider = new Provider(parts.publicUrl, configurationOf(parts));
@@ -213,8 +215,8 @@ function configurationOf(parts: OAuthParts): Configuration {
 }
 
 /**
- * Counts the token for a code or a refresh token before that counts as used: what is refused beyond the limit can be sent again. Sent again after it was
- * used, it would end the whole sign-in.
+ * Counts the token for a code or a refresh token before that counts as used: what is refused beyond the limit can be
+ * sent again. Sent again after it was used, it would end the whole sign-in.
  */
 const countedBeforeUse = (adapter: Adapter, countIssued: (token: Partial<Issued>) => Promise<void>): Adapter => ({
   ...adapter,
@@ -229,7 +231,10 @@ const countedBeforeUse = (adapter: Adapter, countIssued: (token: Partial<Issued>
 const tooMany = ({ message, status }: ApiError): Error =>
   Object.assign(new errors.CustomOIDCProviderError('temporarily_unavailable', message), { status, statusCode: status });
 
-/** Hands requests over as they are at the public URL, whichever address of ours they reached: links and cookies are made for that one. */
+/**
+ * Hands requests over as they are at the public URL, whichever address of ours they reached: links and cookies are made
+ * for that one.
+ */
 export function asPublic<T extends unknown[], R>(
   publicUrl: string,
   answer: (request: IncomingMessage, ...more: T) => R,

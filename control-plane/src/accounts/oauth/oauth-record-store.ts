@@ -4,8 +4,8 @@ import { deleteInPortions } from '../../platform/in-portions.ts';
 import type { Collection, Store } from '../../platform/store.ts';
 
 /**
- * What the OAuth provider stores: codes, tokens, grants, sessions and interactions. `_id` is a hash, because the id of a code, a token or a
- * session is the secret itself.
+ * What the OAuth provider stores: codes, tokens, grants, sessions and interactions. `_id` is a hash, because the id of
+ * a code, a token or a session is the secret itself.
  */
 type OAuthRecord = {
   _id: string;
@@ -73,7 +73,8 @@ export function oauthRecordStore(store: Store) {
         const _id = idOf(model, id);
         const consumed = await records.updateOne({ _id, consumed_at: null }, { $set: { consumed_at: new Date() } });
         if (consumed.matchedCount === 1) return;
-        // Two requests used it at the same instant: one of them may have stolen it, so all that follows from the grant ends (RFC 9700, section 4.14).
+        // Two requests used it at the same instant: one of them may have stolen it, so all that follows from the grant
+        // ends (RFC 9700, section 4.14).
         const used = await records.findOne({ _id });
         if (used?.grant_id) await revokeGrant(used.grant_id);
         throw new errors.InvalidGrant('it was used before');

@@ -22,7 +22,10 @@ const MEANINGS: Record<Permission, string> = {
   'organizations.manage': 'Change every organization of this deployment',
 };
 
-/** A client on the page: its name, and where the person returns to. `isRegistered`: it registered itself, so its name is its own claim. */
+/**
+ * A client on the page: its name, and where the person returns to. `isRegistered`: it registered itself, so its name is
+ * its own claim.
+ */
 export type ShownClient = { name: string; returnsTo: string; isRegistered: boolean };
 
 const FOOTER = 'Adsweep is open source, under the Apache License 2.0.';

@@ -18,8 +18,9 @@ export type SignInParts = TokenOwners & {
 };
 
 /**
- * What a person does between the request of a client and the code that it gets: signs in with an API key, then consents. The request is known by
- * its id in the path and by a signed cookie of the browser that began it (`SameSite=Lax`), so another site can neither see nor send these forms.
+ * What a person does between the request of a client and the code that it gets: signs in with an API key, then
+ * consents. The request is known by its id in the path and by a signed cookie of the browser that began it
+ * (`SameSite=Lax`), so another site can neither see nor send these forms.
  */
 export function signIn({ provider, pages, findClient, findKey, findCaller, used }: SignInParts) {
   /** Null: the request does not exist, is over, or was begun in another browser. */
@@ -67,7 +68,10 @@ export function signIn({ provider, pages, findClient, findKey, findCaller, used 
     return grant.save();
   };
 
-  /** A browser that was signed in with another key begins anew: the provider would ask whether to sign out first, with a script. */
+  /**
+   * A browser that was signed in with another key begins anew: the provider would ask whether to sign out first, with a
+   * script.
+   */
   const endSessionOfAnother = async ({ interaction }: Interaction, key: ApiKeyRecord): Promise<void> => {
     const { session } = interaction;
     if (!session || session.accountId === key._id) return;

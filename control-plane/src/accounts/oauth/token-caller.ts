@@ -3,7 +3,9 @@ import type { ApiKeyRecord } from '../keys/api-key.ts';
 import type { OAuthClientRecord } from './oauth-client.ts';
 import type { AccessToken } from './oauth-record-store.ts';
 
-/** The client and the key on which a token rests; null: the client was deleted, the key revoked, or either has expired. */
+/**
+ * The client and the key on which a token rests; null: the client was deleted, the key revoked, or either has expired.
+ */
 export type TokenOwners = {
   findClient: (id: string) => Promise<OAuthClientRecord | null>;
   /** A valid API key by its id. */
@@ -14,8 +16,8 @@ export type TokenOwners = {
 type Owner = { organizationId: string; keyId: string; permissions: readonly Permission[]; expiresAt: Date | null };
 
 /**
- * The owner of a token: the client itself, or the person who signed in to it with a key. Null if either is gone, or a client of one organization
- * was signed in to with a key of another.
+ * The owner of a token: the client itself, or the person who signed in to it with a key. Null if either is gone, or a
+ * client of one organization was signed in to with a key of another.
  */
 export async function ownerOf(
   { findClient, findKey }: TokenOwners,
@@ -41,7 +43,10 @@ export async function ownerOf(
 export const maySignIn = (client: OAuthClientRecord, key: ApiKeyRecord): boolean =>
   client.organization_id === null || client.organization_id === key.organization_id;
 
-/** The caller with an access token: it has the permissions among its scopes that its owner still has. Null if it has no owner any more. */
+/**
+ * The caller with an access token: it has the permissions among its scopes that its owner still has. Null if it has no
+ * owner any more.
+ */
 export async function callerOf(owners: TokenOwners, token: AccessToken): Promise<Caller | null> {
   const owner = await ownerOf(owners, token);
   if (!owner) return null;

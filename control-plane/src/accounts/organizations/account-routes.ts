@@ -86,7 +86,9 @@ export function accountRoutes(parts: AccountParts): Route<Caller>[] {
   return [...ownRoutes(parts), ...labelRoutes(parts)];
 }
 
-/** Common properties of the account and its labels: both have one item per organization, which is part of its record. */
+/**
+ * Common properties of the account and its labels: both have one item per organization, which is part of its record.
+ */
 const ofOrganization = { group: 'Account', id: null, noun: 'organization', permission: 'account.manage' } as const;
 
 function ownRoutes({ organizations, outboxFilled }: AccountParts): Route<Caller>[] {

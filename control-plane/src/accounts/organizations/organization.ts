@@ -17,8 +17,8 @@ export type OrganizationStatus = (typeof ORGANIZATION_STATUSES)[number];
 export type Role = { id: string; name: string; permissions: Permission[] };
 
 /**
- * A label for the organization's scans; its index in the list is its position. `auto_extract`: the AI model fills it in on scans without
- * it. Absent in records of earlier versions: false.
+ * A label for the organization's scans; its index in the list is its position. `auto_extract`: the AI model fills it in
+ * on scans without it. Absent in records of earlier versions: false.
  */
 export type Label = { key: string; display_name: string; auto_extract?: boolean };
 
@@ -74,8 +74,8 @@ export function newOrganization(
 }
 
 /**
- * The price of a check for this organization, in micros; `defaultPrice` is the price in the settings. Throws 403 `billing.suspended` if
- * the organization is not active: it can read its data but create nothing.
+ * The price of a check for this organization, in micros; `defaultPrice` is the price in the settings. Throws 403
+ * `billing.suspended` if the organization is not active: it can read its data but create nothing.
  */
 export async function priceOfCheck(
   organizations: { find(id: string): Promise<OrganizationRecord | null> },

@@ -6,8 +6,9 @@ import type { Route } from '../../http/route.ts';
 export type IsActive = (organizationId: string) => Promise<boolean>;
 
 /**
- * Wraps the routes that create something, so that an organization that is not active gets 403 `billing.suspended`. Returns all routes;
- * unchanged are those that check this themselves (they list the error) and those of the operator, whose own state does not matter.
+ * Wraps the routes that create something, so that an organization that is not active gets 403 `billing.suspended`.
+ * Returns all routes; unchanged are those that check this themselves (they list the error) and those of the operator,
+ * whose own state does not matter.
  */
 export function whereActive(routes: Route<Caller>[], isActive: IsActive): Route<Caller>[] {
   return routes.map((one) => (isGuarded(one) ? guarded(one, isActive) : one));

@@ -4,18 +4,27 @@ import { ApiError } from '../../http/api-error.ts';
 import { clientAddress, type IsTrustedProxy } from '../../http/client-address.ts';
 import type { CountRequest } from './limit-requests.ts';
 
-/** How much may be done in the window of the counter: from one address, and in all, so that nobody fills the store from many. */
+/**
+ * How much may be done in the window of the counter: from one address, and in all, so that nobody fills the store from
+ * many.
+ */
 export type AddressLimit = { name: string; perAddress: number; inAll: number; detail: string };
 
 /**
- * Counts a request of somebody without a credential, as `amount` (1) of what is limited; throws 429 beyond the limit, and 503 while nothing can be
- * counted.
+ * Counts a request of somebody without a credential, as `amount` (1) of what is limited; throws 429 beyond the limit,
+ * and 503 while nothing can be counted.
  */
 export type LimitByAddress = (request: Pick<IncomingMessage, 'socket' | 'headers'>, amount?: number) => Promise<void>;
 
-/** The part of `inAll` that one network may use, about that of a provider: somebody with many addresses of it keeps out its others alone. */
+/**
+ * The part of `inAll` that one network may use, about that of a provider: somebody with many addresses of it keeps out
+ * its others alone.
+ */
 const SHARE_OF_NETWORK = 1 / 8;
-/** The part of `perAddress` whose requests have a half of `inAll` for themselves: a few who ask often keep out only others who do. */
+/**
+ * The part of `perAddress` whose requests have a half of `inAll` for themselves: a few who ask often keep out only
+ * others who do.
+ */
 const SELDOM = 1 / 10;
 
 export function limitByAddress(

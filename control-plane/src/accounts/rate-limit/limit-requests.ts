@@ -11,9 +11,9 @@ export type RateLimitParts = {
 };
 
 /**
- * Finds callers and limits their requests per minute, counted over all keys of an organization. If the organization has a limit, every
- * response has `RateLimit-*` headers, and requests beyond the limit get 429, but for a few about its account. Without a limit, or while requests
- * cannot be counted, all requests are allowed.
+ * Finds callers and limits their requests per minute, counted over all keys of an organization. If the organization has
+ * a limit, every response has `RateLimit-*` headers, and requests beyond the limit get 429, but for a few about its
+ * account. Without a limit, or while requests cannot be counted, all requests are allowed.
  */
 export function limitRequests({ findCaller, ...limits }: RateLimitParts): FindCaller {
   return async (key, setHeaders, permission) => {
@@ -30,8 +30,8 @@ export function limitRequests({ findCaller, ...limits }: RateLimitParts): FindCa
 }
 
 /**
- * Requests about its account that each key may make in a minute beyond the limit of its organization, so that a stolen key that uses up the
- * limit is found and revoked with another one.
+ * Requests about its account that each key may make in a minute beyond the limit of its organization, so that a stolen
+ * key that uses up the limit is found and revoked with another one.
  */
 const ACCOUNT_REQUESTS = 10;
 
@@ -51,7 +51,9 @@ export async function countRequestOf(
   throw new ApiError('rate_limited', detail, { headers: { 'Retry-After': headers['RateLimit-Reset'] } });
 }
 
-/** The `RateLimit-*` headers of a response: the limit, the remaining requests, and the seconds until the limit is reset. */
+/**
+ * The `RateLimit-*` headers of a response: the limit, the remaining requests, and the seconds until the limit is reset.
+ */
 export function rateLimitHeaders(limit: number, { requests, leftMs }: CountedRequest) {
   return {
     'RateLimit-Limit': String(limit),
@@ -60,10 +62,14 @@ export function rateLimitHeaders(limit: number, { requests, leftMs }: CountedReq
   };
 }
 
-/** Number of an organization's requests in the current window, this one included, and the remaining time of the window. */
+/**
+ * Number of an organization's requests in the current window, this one included, and the remaining time of the window.
+ */
 export type CountedRequest = { requests: number; leftMs: number };
 
-/** Counts a request of an organization, or one that counts as `amount` of them; null while requests cannot be counted. */
+/**
+ * Counts a request of an organization, or one that counts as `amount` of them; null while requests cannot be counted.
+ */
 export type CountRequest = (organizationId: string, amount?: number) => Promise<CountedRequest | null>;
 
 const WINDOW_MS = 60_000;
@@ -74,7 +80,10 @@ const BATCH_MAX = 1_000;
 
 const script = loadScript(new URL('count-requests.lua', import.meta.url));
 
-/** Counts requests in Redis, over all processes, in windows of a minute by default. Concurrent requests of an organization share a round trip. */
+/**
+ * Counts requests in Redis, over all processes, in windows of a minute by default. Concurrent requests of an
+ * organization share a round trip.
+ */
 export function requestCounter(
   redis: RedisClient,
   { windowMs = WINDOW_MS, now = () => performance.now() }: { windowMs?: number; now?: () => number } = {},

@@ -1,16 +1,18 @@
 import type { EarlierLook, LandingLook, Look, LookChange, LookDifference } from '../../scan/look.ts';
 
 /**
- * Bits of 64 in which two pictures must differ to show something else. Measured on rendered pages and ads of 300 x 250: another time, price,
- * title, font, cookie banner or half as many products more change 0 to 14 bits of a page, another page 27 to 38; another price or button changes 0
- * to 3 bits of an ad, a new encoding in another size 10, another picture or text 17 to 35. Colours alone are not seen.
+ * Bits of 64 in which two pictures must differ to show something else. Measured on rendered pages and ads of 300 x 250:
+ * another time, price, title, font, cookie banner or half as many products more change 0 to 14 bits of a page, another
+ * page 27 to 38; another price or button changes 0 to 3 bits of an ad, a new encoding in another size 10, another
+ * picture or text 17 to 35. Colours alone are not seen.
  */
 const LANDING_BITS = 20;
 const CREATIVE_BITS = 12;
 
 /**
- * What differs from the last run. `earlier`: the scans of that run in the same country on the same device, the newest first. An ad or a landing
- * that one of them showed has not changed: ads rotate, and repeats see several. What either side lacks is not compared. Pure.
+ * What differs from the last run. `earlier`: the scans of that run in the same country on the same device, the newest
+ * first. An ad or a landing that one of them showed has not changed: ads rotate, and repeats see several. What either
+ * side lacks is not compared. Pure.
  */
 export function compareLooks(look: Look, earlier: EarlierLook[]): LookChange[] {
   return [...landingChanges(look.landing, earlier), ...creativeChanges(look.creative, earlier)];

@@ -10,7 +10,10 @@ import { pictureHash } from './picture-hash.ts';
 /** What a scan showed, and what differs from the last run of its campaign. */
 export type Compared = { look: Look; changes: LookChange[] };
 
-/** Compares a scan with the last run of its campaign; null: it is in no run, or is an ad that a sweep found, which change all the time. */
+/**
+ * Compares a scan with the last run of its campaign; null: it is in no run, or is an ad that a sweep found, which
+ * change all the time.
+ */
 export type CompareRuns = (scan: ScanRecord, landing: LandingSeen | null) => Promise<Compared | null>;
 
 export type CompareParts = {

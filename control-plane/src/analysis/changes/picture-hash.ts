@@ -3,8 +3,8 @@ import sharp from 'sharp';
 const [WIDTH, HEIGHT] = [8, 8];
 
 /**
- * The perceptual hash of a picture (dHash): whether it becomes brighter from each of 8 x 8 places to the next one on the right, as 64 bits in
- * hexadecimal. Similar pictures have similar hashes, in any size and encoding.
+ * The perceptual hash of a picture (dHash): whether it becomes brighter from each of 8 x 8 places to the next one on
+ * the right, as 64 bits in hexadecimal. Similar pictures have similar hashes, in any size and encoding.
  */
 export async function pictureHash(picture: Buffer): Promise<string> {
   const pixels = await sharp(picture)

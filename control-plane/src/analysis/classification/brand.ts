@@ -13,8 +13,9 @@ const TITLE_SEPARATOR = /\s+[|·•:»–—-]\s+|\s*[|»–—]\s*/u;
 export type NamedLanding = { site_name: string; page_title: string; final_url: string; html: string };
 
 /**
- * The brand of a landing, without a model: the name that the site gives itself (OpenGraph, then JSON-LD), else the part of its title that
- * spells its domain, else the label of its registrable domain in readable form. Null: none of them names a brand.
+ * The brand of a landing, without a model: the name that the site gives itself (OpenGraph, then JSON-LD), else the part
+ * of its title that spells its domain, else the label of its registrable domain in readable form. Null: none of them
+ * names a brand.
  */
 export function brandOf({ site_name, page_title, final_url, html }: NamedLanding): string | null {
   const { openGraph, jsonLd } = namesInMarkup(html);
@@ -32,7 +33,10 @@ function ownName(siteName: string): string | null {
   return /[\p{L}\p{N}]/u.test(name) ? name.slice(0, BRAND_LENGTH_MAX).trim().toWellFormed() : null;
 }
 
-/** The part of a title that equals the domain's label except for case, spaces and punctuation: `Acme Shoes` for `acmeshoes.example`. */
+/**
+ * The part of a title that equals the domain's label except for case, spaces and punctuation: `Acme Shoes` for
+ * `acmeshoes.example`.
+ */
 function nameInTitle(title: string, url: string): string | null {
   const label = labelOf(url);
   const spelled = (text: string) => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '');
@@ -80,7 +84,9 @@ const OWNERS = [
   'WebSite',
 ];
 
-/** Reads the names in a page's HTML: `og:site_name`, and JSON-LD of schema.org. Pure; takes linear time for any HTML. */
+/**
+ * Reads the names in a page's HTML: `og:site_name`, and JSON-LD of schema.org. Pure; takes linear time for any HTML.
+ */
 function namesInMarkup(html: string): MarkupNames {
   const blocks: string[] = [];
   let [openGraph, block] = ['', null as string | null];

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { Tiers } from '../../scan/scan.ts';
 
-/** Categories of advertised things, broadest tier: our own list, so that filters and policies mean the same in every scan. */
+/**
+ * Categories of advertised things, broadest tier: our own list, so that filters and policies mean the same in every
+ * scan.
+ */
 export const AI_CATEGORIES = [
   'Adult content',
   'Alcohol, tobacco and vaping',

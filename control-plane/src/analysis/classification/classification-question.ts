@@ -34,8 +34,8 @@ iab_id: one id of this list (IAB Content Taxonomy 3.0), copied exactly:
 ${IAB_LIST}`;
 
 /**
- * Asks for the categories of a scan, its node in each of the client's taxonomies, and the values of its labels. An answer with an unknown id is
- * unusable: names come only from the taxonomies.
+ * Asks for the categories of a scan, its node in each of the client's taxonomies, and the values of its labels. An
+ * answer with an unknown id is unusable: names come only from the taxonomies.
  */
 export function classificationQuestion(taxonomies: TaxonomyRecord[], labels: Label[] = []): Question<ModelAnswer> {
   const own = taxonomies.filter(({ nodes }) => nodes.length > 0).map(offerTaxonomy);
@@ -93,8 +93,9 @@ const onOneLine = (text: string, lengthMax: number): string =>
     .toWellFormed();
 
 /**
- * A client's taxonomy as a question offers it: nodes have short ids, so that the list needs few tokens. `classifyAs` turns the id of an answer
- * (null: none fits, so the default node if there is one) into a classification; null: the list has no such id.
+ * A client's taxonomy as a question offers it: nodes have short ids, so that the list needs few tokens. `classifyAs`
+ * turns the id of an answer (null: none fits, so the default node if there is one) into a classification; null: the
+ * list has no such id.
  */
 type OfferedTaxonomy = { key: string; task: string; classifyAs(id: string | null): ScanTaxonomy | null };
 

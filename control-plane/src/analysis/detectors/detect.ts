@@ -58,7 +58,10 @@ export function detect(evidence: Evidence, among = detectors, run: RunDetector =
   return { ...detection, findings: combine(detection.findings) };
 }
 
-/** The documents, and as one of them the HTML of a creative that has no others, such as that of an ad tag: with its words, shown or not. */
+/**
+ * The documents, and as one of them the HTML of a creative that has no others, such as that of an ad tag: with its
+ * words, shown or not.
+ */
 function documentsOf({ documents, creative, creativeHtml: html }: Evidence): CapturedDocument[] {
   if (html === '' || documents.some(({ landing }) => landing === null)) return documents;
   return [...documents, { landing: null, frame: '', url: creative?.url ?? '', title: '', text: wordsOf(html), html }];

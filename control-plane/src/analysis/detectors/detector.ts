@@ -2,15 +2,18 @@ import type { SystemTagSlug } from '../../reference/tags/system-tags.ts';
 import type { ScanTag } from '../../scan/scan.ts';
 import type { Evidence, Need } from '../evidence/evidence.ts';
 
-/** A tag that was found and is not assigned to the scan yet; `url` '' = the whole scan (spec 2.5). No combo looks at what a combo found. */
+/**
+ * A tag that was found and is not assigned to the scan yet; `url` '' = the whole scan (spec 2.5). No combo looks at
+ * what a combo found.
+ */
 export type Finding = Omit<ScanTag, 'id' | 'created_at'>;
 
 /** Evidence that every detector gets. */
 type Given = Exclude<keyof Evidence, Need>;
 
 /**
- * Finds something in evidence. Pure, so that a stored capture can be analysed again and a new detector needs no new browser node. It sees the
- * capture and the parts that it `needs`, nothing else.
+ * Finds something in evidence. Pure, so that a stored capture can be analysed again and a new detector needs no new
+ * browser node. It sees the capture and the parts that it `needs`, nothing else.
  */
 export type Detector<N extends Need = never> = {
   /** Names the detector in a scan's `error` if it fails. */
@@ -38,7 +41,10 @@ export function oneTag(tag_slug: SystemTagSlug, signs: Sign[]): Finding[] {
 
 /** Limits against hostile evidence: tags per scan, and characters of a tag's details. */
 const FINDINGS_MAX = 200;
-/** Characters of all URLs, details and excerpts. Beyond it each slug keeps its first finding, with the beginning of its URL. */
+/**
+ * Characters of all URLs, details and excerpts. Beyond it each slug keeps its first finding, with the beginning of its
+ * URL.
+ */
 const CHARACTERS_MAX = 128 * 1024;
 const URL_LENGTH_MIN = 500;
 const DETAIL_LENGTH_MAX = 1_000;
@@ -84,7 +90,10 @@ function withinCharacters(findings: Finding[]): Finding[] {
   return findings.flatMap((finding) => kept.get(finding) ?? []);
 }
 
-/** The largest number of findings that each slug may have, so that all slugs together have no more than allowed; at least 1. */
+/**
+ * The largest number of findings that each slug may have, so that all slugs together have no more than allowed; at
+ * least 1.
+ */
 function mostOfEach(counts: number[]): number {
   let most = Math.max(0, ...counts);
   while (most > 1 && counts.reduce((sum, count) => sum + Math.min(count, most), 0) > FINDINGS_MAX) most -= 1;

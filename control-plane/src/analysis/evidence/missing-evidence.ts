@@ -54,7 +54,9 @@ const OBSERVED = [...new Set(Object.values(JUDGED_BY).flat())].filter(
 
 const judgedBy = ({ collector }: Note): readonly string[] => (collector ? JUDGED_BY[collector] : []);
 
-/** The judgements that rest on what a note says is missing; none: the scan and its report mention it, and are complete. */
+/**
+ * The judgements that rest on what a note says is missing; none: the scan and its report mention it, and are complete.
+ */
 const RESTING: Record<NoteKind, readonly string[] | ((note: Note) => readonly string[])> = {
   // The screenshot of a scan is that of its subject.
   picture: ({ landing }) => (landing === null || landing === SUBJECT_ORD ? ['screenshot'] : []),
@@ -113,13 +115,17 @@ export function judgementsWithout(note: Note): readonly string[] {
   return typeof resting === 'function' ? resting(note) : resting;
 }
 
-/** The most judgements that are named in one item of a scan's error, and the most items; of the others, it has the count. */
+/**
+ * The most judgements that are named in one item of a scan's error, and the most items; of the others, it has the
+ * count.
+ */
 const NAMED_MAX = 5;
 const ITEMS_MAX = 10;
 
 /**
- * What a scan's judgements lacked, for its `error`: `the text of landing 0 could not be read: scareware phishing_form 5 more`. Empty if
- * nothing was missing that they rest on. Pure.
+ * What a scan's judgements lacked, for its `error`:
+ * `the text of landing 0 could not be read: scareware phishing_form 5 more`. Empty if nothing was missing that they
+ * rest on. Pure.
  */
 export function missingEvidence(notes: readonly Note[]): string[] {
   const items = notes.flatMap((note) => {

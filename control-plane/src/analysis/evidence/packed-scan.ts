@@ -20,8 +20,8 @@ import type { Evidence, Need } from './evidence.ts';
 export type InspectedScan = Pick<ScanRecord, 'organization_id' | 'ignore_first_n_domains' | 'referrer' | 'ad_block'>;
 
 /**
- * A scan's evidence on its way to a thread, as it is stored: gzipped JSON, the creative's HTML as UTF-8. A part is null if it is not needed,
- * or not stored (any more).
+ * A scan's evidence on its way to a thread, as it is stored: gzipped JSON, the creative's HTML as UTF-8. A part is null
+ * if it is not needed, or not stored (any more).
  */
 export type PackedScan = {
   scan: InspectedScan;
@@ -76,8 +76,8 @@ export async function packScan(
 export type UnreadablePart = { name: Need; cause: string };
 
 /**
- * Unpacks evidence. A part that is lost, or that a node of an earlier version sent and that is not a list of its items, is empty, and listed in
- * `unreadable`. Takes longer the larger it is: only for threads.
+ * Unpacks evidence. A part that is lost, or that a node of an earlier version sent and that is not a list of its items,
+ * is empty, and listed in `unreadable`. Takes longer the larger it is: only for threads.
  */
 export function unpackScan(packed: PackedScan): { evidence: Evidence; unreadable: UnreadablePart[] } {
   const { scan, parts, lost, unpackedBytesMax } = packed;

@@ -24,8 +24,8 @@ const CALLS_MAX = 3;
 const MILLION = 1_000_000;
 
 /**
- * Asks a model, unless its answer is stored. A call that fails temporarily, or whose answer is unusable, is repeated within the time limit of
- * the question.
+ * Asks a model, unless its answer is stored. A call that fails temporarily, or whose answer is unusable, is repeated
+ * within the time limit of the question.
  */
 export function askModel(parts: AskParts): AskModel {
   return async (question, evidence, signal) => {

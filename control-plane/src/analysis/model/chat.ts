@@ -22,7 +22,10 @@ export type ModelSettings = {
 /** One call. `schema` is that of its answer. */
 export type ChatRequest = { name: string; system: string; user: string; screenshot: Buffer | null; schema: TSchema };
 
-/** How a call ended. `isCut`: its tokens did not suffice; `retryAfterMs`: the delay that the server asked for; `isFinal`: it would fail again. */
+/**
+ * How a call ended. `isCut`: its tokens did not suffice; `retryAfterMs`: the delay that the server asked for;
+ * `isFinal`: it would fail again.
+ */
 export type ChatReply =
   | { outcome: 'text'; text: string; isCut: boolean; tokens: Tokens }
   | { outcome: 'refused'; tokens: Tokens }
@@ -50,7 +53,8 @@ export function openChat({ baseUrl, apiKey, model, callMs, outputTokensMax }: Mo
   return async (request, signal) => {
     const body = JSON.stringify({ model, max_completion_tokens: outputTokensMax, ...bodyOf(request) });
     const late = new AbortController();
-    // A real timer: that of AbortSignal.timeout does not keep the process alive, and fetch may wait forever for a server that hung up.
+    // A real timer: that of AbortSignal.timeout does not keep the process alive, and fetch may wait forever for a
+    // server that hung up.
     const timer = setTimeout(() => late.abort(), callMs);
     try {
       const either = AbortSignal.any([signal, late.signal]);

@@ -2,8 +2,8 @@ import type { CapturedDocument } from '@adsweep/shared/capture/artifacts.ts';
 import type { Evidence } from '../evidence/evidence.ts';
 
 /**
- * What a model is shown of a scan: captured texts, shortened. `screenshot` is that of the first landing, or of the creative.
- * `lacksScreenshot`: there is one that could not be prepared.
+ * What a model is shown of a scan: captured texts, shortened. `screenshot` is that of the first landing, or of the
+ * creative. `lacksScreenshot`: there is one that could not be prepared.
  */
 export type ModelEvidence = {
   pages: ModelPage[];
@@ -12,7 +12,10 @@ export type ModelEvidence = {
   lacksScreenshot?: boolean;
 };
 
-/** `text`: what visitors see; `unseen`: what they do not, because it is transparent, covered or cut away; absent: none, or none that fits. */
+/**
+ * `text`: what visitors see; `unseen`: what they do not, because it is transparent, covered or cut away; absent: none,
+ * or none that fits.
+ */
 type ModelPage = { url: string; title: string; text: string; unseen?: string; frames: string[] };
 
 const PAGES_MAX = 4;

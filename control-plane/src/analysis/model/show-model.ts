@@ -9,10 +9,15 @@ import type { PicturePool } from '../../scanning/artifacts/picture-pool.ts';
 import type { WantedSize } from '../../scanning/artifacts/resize-screenshot.ts';
 import { type ModelEvidence, type ModelSubject, modelEvidence } from './model-evidence.ts';
 
-/** Prepares what a model is shown of a scan: `judged`, which lacks the domains that the scan skips, and a screenshot. */
+/**
+ * Prepares what a model is shown of a scan: `judged`, which lacks the domains that the scan skips, and a screenshot.
+ */
 export type ShowModel = (scan: ScanRecord, judged: ModelSubject) => Promise<ModelEvidence>;
 
-/** A screenshot of a scan in the size for a model; null: there is none; `failed`: there is one, and it could not be resized. */
+/**
+ * A screenshot of a scan in the size for a model; null: there is none; `failed`: there is one, and it could not be
+ * resized.
+ */
 export type ScreenshotFor = (scan: ScanRecord, of: PictureOf) => Promise<Buffer | null | 'failed'>;
 
 /** `screenshotFor` null: the model gets no screenshots. */
@@ -32,7 +37,10 @@ const RESIZE_MS = 30_000;
 /** A queue that is full of other scans' pictures is tried again after this time. */
 const AGAIN_MS = 500;
 
-/** Reads screenshots and resizes them, by default for a model. They throw {@link ObjectsUnavailable} while the files cannot be reached. */
+/**
+ * Reads screenshots and resizes them, by default for a model. They throw {@link ObjectsUnavailable} while the files
+ * cannot be reached.
+ */
 export function screenshots(
   findPicture: CrawlingDomain['verbs']['findPicture'],
   pictures: Pick<PicturePool, 'resize'>,

@@ -5,7 +5,9 @@ import { eventPayload } from '../../scan/event-payload.ts';
 import type { ScanRecord, ScanTag } from '../../scan/scan.ts';
 import type { PublicUrls } from '../../scan/scan-links.ts';
 
-/** An analysed scan; `labels`: its own and those that the model added, `tags`: all assigned ones, which are in service. */
+/**
+ * An analysed scan; `labels`: its own and those that the model added, `tags`: all assigned ones, which are in service.
+ */
 export type Analysed = {
   scan: ScanRecord;
   status: 'completed' | 'partial';

@@ -119,7 +119,9 @@ const NONE_SKIPPED: SkippedRules = { total: 0, rules: [] };
 
 type RunStep = <T>(name: string, run: () => T | Promise<T>) => Promise<T>;
 
-/** Runs the steps of an analysis: each is measured, those that may take long are traced, and other work runs in between. */
+/**
+ * Runs the steps of an analysis: each is measured, those that may take long are traced, and other work runs in between.
+ */
 function stepsWithin({ traceparent }: OpenSpan, { metrics, model }: FinishDependencies): RunStep {
   const traced = new Set(['inspect', 'run_rules', ...(model ? ['ask_model'] : [])]);
   return async (name, run) => {
@@ -131,7 +133,9 @@ function stepsWithin({ traceparent }: OpenSpan, { metrics, model }: FinishDepend
   };
 }
 
-/** What evidence is inspected with: the rules in service, except those that a model decides, and definitions of tags. */
+/**
+ * What evidence is inspected with: the rules in service, except those that a model decides, and definitions of tags.
+ */
 type Loaded = { packed: PackedScan; rules: Rule[]; definitions: Tags; readAt: number };
 
 /** What was found in the evidence, before a model and combos look at it. */
@@ -139,7 +143,9 @@ type Inspected = Incomplete & {
   rules: Rule[];
   /** Results of the rules that search texts; null: they could not be run. */
   searched: GroupResult[] | null;
-  /** The definitions when the rules were read, and that moment on this process' monotonic clock; null: they were not. */
+  /**
+   * The definitions when the rules were read, and that moment on this process' monotonic clock; null: they were not.
+   */
   definitions: Tags;
   readAt: number | null;
   findings: Finding[];
@@ -150,7 +156,9 @@ type Inspected = Incomplete & {
   subject: ModelSubject;
 };
 
-/** Two steps in one function: the evidence is released when it returns, however long the scan then waits for a model. */
+/**
+ * Two steps in one function: the evidence is released when it returns, however long the scan then waits for a model.
+ */
 async function loadAndInspect(dependencies: FinishDependencies, scan: ScanRecord, step: RunStep): Promise<Inspected> {
   const loaded = await step('load_evidence', () => loadEvidence(dependencies, scan));
   return step('inspect', () => (loaded ? inspectEvidence(dependencies, scan, loaded) : withoutEvidence(scan)));

@@ -35,7 +35,10 @@ const NO_ANSWER: ModelAnswer = { classification: NOT_CLASSIFIED, labels: {} };
 /** The judgement of a scan that no model was asked about. */
 export const NO_JUDGEMENT: ModelJudgement = { ...NO_ANSWER, findings: [], missing: [] };
 
-/** Asks for the classification and evaluates each AI rule, all concurrently. If there is nothing to look at, no answer counts as missing. */
+/**
+ * Asks for the classification and evaluates each AI rule, all concurrently. If there is nothing to look at, no answer
+ * counts as missing.
+ */
 export function judgeByModel({ ask, readRules, readTags, readTaxonomies, labelsOf }: ModelJudgeParts): JudgeByModel {
   return async (scan, evidence, signal) => {
     if (!saysSomething(evidence)) return NO_JUDGEMENT;

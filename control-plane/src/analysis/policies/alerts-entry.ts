@@ -6,7 +6,10 @@ import { type Policy, violationsOf } from './policy.ts';
 /** What the scans of a campaign of this organization are held against; null: nothing. */
 export type FindPolicy = (organizationId: string, campaignId: string) => Promise<Policy | null>;
 
-/** The outbox entry with the alerts of a scan that is about to finish; null: it violates nothing, or has no campaign. Pure. */
+/**
+ * The outbox entry with the alerts of a scan that is about to finish; null: it violates nothing, or has no campaign.
+ * Pure.
+ */
 export function alertsEntry(policy: Policy, scan: ScanRecord, tags: Tags, now: Date): OutboxEntry<'alerts'> | null {
   const { _id, campaign_id, country_code, emulator_id, labels, target, capture, report_token, checks_attempts } = scan;
   const tag_slugs = new Set(scan.tags.map(({ tag_slug }) => tag_slug));

@@ -103,7 +103,10 @@ const hasGap = ({ tier2, tier3, tier4 }: Tiers): boolean =>
 
 type Read = { value: PolicyValue | null; issues: Issue[] };
 
-/** The entries of a body without archived tags, and all that is wrong with them. With pauses: there may be 500 of them for 50 countries each. */
+/**
+ * The entries of a body without archived tags, and all that is wrong with them. With pauses: there may be 500 of them
+ * for 50 countries each.
+ */
 export async function readEntries(setId: string, sent: EntryIn[], words: PolicyWords) {
   const issues: Issue[] = [];
   const entries: PolicyEntry[] = [];

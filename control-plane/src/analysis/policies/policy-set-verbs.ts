@@ -57,15 +57,18 @@ export async function mayBind({ sets }: Pick<PolicySetParts, 'sets'>, organizati
   return set !== null && (isOwn(set, organizationId) || (set.deleted_at === null && stateOf(set) === 'approved'));
 }
 
-/** Whether campaigns of the organization can be bound to the set no longer: it is deleted. Those of others keep the copy that was approved. */
+/**
+ * Whether campaigns of the organization can be bound to the set no longer: it is deleted. Those of others keep the copy
+ * that was approved.
+ */
 export async function isGone({ sets }: Pick<PolicySetParts, 'sets'>, organizationId: string, id: string) {
   const set = await sets.findAny(id);
   return set === null || (set.organization_id === organizationId && set.deleted_at !== null);
 }
 
 /**
- * Binds campaigns to a set. Throws 404, and leaves them unbound, if it is deleted meanwhile: deletion removes the set before it unbinds its campaigns, so
- * either it finds these, or this finds that the set is gone.
+ * Binds campaigns to a set. Throws 404, and leaves them unbound, if it is deleted meanwhile: deletion removes the set
+ * before it unbinds its campaigns, so either it finds these, or this finds that the set is gone.
  */
 export async function bind(parts: PolicySetParts, organizationId: string, id: string, ids: string[]): Promise<void> {
   await parts.bindCampaigns(organizationId, id, ids);
@@ -83,7 +86,10 @@ export async function setDefault(parts: PolicySetParts, organizationId: string, 
   throw missing();
 }
 
-/** Changes a set as `change` says, which gets it as it is now; again if another change comes first. null from `change`: nothing to do. */
+/**
+ * Changes a set as `change` says, which gets it as it is now; again if another change comes first. null from `change`:
+ * nothing to do.
+ */
 export async function changeSet(
   { sets }: Pick<PolicySetParts, 'sets'>,
   find: () => Promise<PolicySetRecord>,
@@ -151,7 +157,9 @@ export async function moderate(parts: PolicySetParts, caller: Caller, id: string
   });
 }
 
-/** The operator ends the publication of a set, with a reason; campaigns of others that are bound keep the approved copy. */
+/**
+ * The operator ends the publication of a set, with a reason; campaigns of others that are bound keep the approved copy.
+ */
 export async function takeDown(parts: PolicySetParts, caller: Caller, id: string, reason: string): Promise<void> {
   await changeSet(parts, findModerated(parts, caller, id), (set) => {
     if (stateOf(set) !== 'approved') throw new ApiError('policies.not_published', 'The policy set is not published.');
@@ -159,7 +167,10 @@ export async function takeDown(parts: PolicySetParts, caller: Caller, id: string
   });
 }
 
-/** Finds a set that the operator moderates. Throws 403 for any other caller, 404 for sets that are neither approved nor await approval. */
+/**
+ * Finds a set that the operator moderates. Throws 403 for any other caller, 404 for sets that are neither approved nor
+ * await approval.
+ */
 function findModerated(parts: PolicySetParts, caller: Caller, id: string): () => Promise<PolicySetRecord> {
   if (!isOperator(caller)) throw new ApiError('forbidden', "Only the operator's key can moderate policy sets.");
   return async () => (await findVisibleSet(parts, caller, id)) ?? Promise.reject(missing());
@@ -187,7 +198,8 @@ export async function deleteSet(parts: PolicySetParts, organizationId: string, i
     if (removed) break;
   }
   await parts.sets.setDefault({ _id: id, organization_id: organizationId }, false);
-  // Archived ones, and any that was bound in the meantime. One that is bound after this finds that the set is gone (`bind`).
+  // Archived ones, and any that was bound in the meantime. One that is bound after this finds that the set is gone
+  // (`bind`).
   await parts.unbindCampaigns(organizationId, id, {});
 }
 

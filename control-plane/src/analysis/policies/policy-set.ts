@@ -20,7 +20,9 @@ export type PolicySetRecord = {
   approved: ApprovedCopy | null;
   /** Set if it was deleted and has an approved copy, which campaigns of other organizations may be bound to. */
   deleted_at: Date | null;
-  /** Who lists it: its organization, {@link OPERATOR} while it awaits approval, {@link EVERYONE} once it is approved. */
+  /**
+   * Who lists it: its organization, {@link OPERATOR} while it awaits approval, {@link EVERYONE} once it is approved.
+   */
   audiences: string[];
   /** The slugs of its tags. */
   tag_slugs: string[];

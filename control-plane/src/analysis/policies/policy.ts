@@ -14,7 +14,10 @@ export type PolicyValue =
   | { rule_type: 'ai_category'; ai_category: Tiers }
   | { rule_type: 'custom_taxonomy'; custom_taxonomy: Tiers & { taxonomy_id: string } };
 
-/** An entry of a policy set. `country_codes`: alpha-2, in order; none: every country. Its id follows from its set and its content. */
+/**
+ * An entry of a policy set. `country_codes`: alpha-2, in order; none: every country. Its id follows from its set and
+ * its content.
+ */
 export type PolicyEntry = PolicyValue & { id: string; country_codes: string[] };
 
 /** What the scans of a campaign are held against. */

@@ -16,7 +16,10 @@ export type Preview = {
   sample_scan_ids: string[];
 };
 
-/** How many alerts the entries would have raised over finished scans of the organization, the newest first. Nothing is written. */
+/**
+ * How many alerts the entries would have raised over finished scans of the organization, the newest first. Nothing is
+ * written.
+ */
 export async function previewPolicy(
   { judgedSince }: Pick<ScanDomain['stores']['scans'], 'judgedSince'>,
   organizationId: string,

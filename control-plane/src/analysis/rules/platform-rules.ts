@@ -5,8 +5,9 @@ import { PLATFORM } from './rule-store.ts';
 type Kit = { id: string; name: string; pattern: string };
 
 /**
- * Requests of exploit kits against iOS browsers. README, "Rules that come with Adsweep", has the source of each signature and what it was
- * tested against. A name that other software uses too (`frame.html`, `pe_main.js`, `powerd`) is no signature.
+ * Requests of exploit kits against iOS browsers. README, "Rules that come with Adsweep", has the source of each
+ * signature and what it was tested against. A name that other software uses too (`frame.html`, `pe_main.js`, `powerd`)
+ * is no signature.
  */
 const IOS_KITS: Kit[] = [
   {

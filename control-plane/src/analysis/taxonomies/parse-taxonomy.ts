@@ -10,8 +10,8 @@ const BULLET = /^(?:[-*•]|\d{1,3}(?:\.\d{1,3})*[.)]?)\s+/;
 export type ParsedNode = { level: number; name: string; description: string };
 
 /**
- * Reads a pasted tree: one node per line, deeper ones indented, `name | description`. Bullets and numbers are removed. What does not fit is
- * corrected, with a warning.
+ * Reads a pasted tree: one node per line, deeper ones indented, `name | description`. Bullets and numbers are removed.
+ * What does not fit is corrected, with a warning.
  */
 export function parseTaxonomy(text: string): { nodes: ParsedNode[]; warnings: string[] } {
   const warnings: string[] = [];

@@ -38,7 +38,9 @@ export function taxonomyStore(store: Store) {
       await insertOnce(taxonomies, taxonomy);
     },
 
-    /** Writes a taxonomy of this organization as `take` wants it, which gets the others and throws if there is no room. */
+    /**
+     * Writes a taxonomy of this organization as `take` wants it, which gets the others and throws if there is no room.
+     */
     async writeWithin<T>(
       organization_id: string,
       id: string,

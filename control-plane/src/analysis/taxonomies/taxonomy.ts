@@ -14,7 +14,10 @@ export type TaxonomyNode = {
   is_default: boolean;
 };
 
-/** A client's own taxonomy: a tree of categories, one of which is assigned to each scan of the organization. `version` counts the trees. */
+/**
+ * A client's own taxonomy: a tree of categories, one of which is assigned to each scan of the organization. `version`
+ * counts the trees.
+ */
 export type TaxonomyRecord = {
   _id: string;
   organization_id: string;

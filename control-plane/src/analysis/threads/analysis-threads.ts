@@ -17,7 +17,10 @@ export type Analysis = { inspection: Inspection; search: GroupOutcome[] | { fail
 /** Analyses evidence: see `AnalysisThreads.analyse`. */
 export type Analyse = (evidence: PackedScan, search: RuleSearch | null) => Promise<Analysis>;
 
-/** Unpacks and inspects evidence, runs rules and compiles expressions in threads, so that no page and no pattern holds up the process. */
+/**
+ * Unpacks and inspects evidence, runs rules and compiles expressions in threads, so that no page and no pattern holds
+ * up the process.
+ */
 export class AnalysisThreads {
   readonly #pool: ThreadPool<ThreadRequest, ThreadMessage>;
 
@@ -26,8 +29,9 @@ export class AnalysisThreads {
   }
 
   /**
-   * Unpacks a scan's evidence once, inspects it and runs rules over it. Rejects if the evidence cannot be unpacked or its inspection ends the
-   * thread. A group of rules that ends the thread keeps what it had found; later groups find nothing.
+   * Unpacks a scan's evidence once, inspects it and runs rules over it. Rejects if the evidence cannot be unpacked or
+   * its inspection ends the thread. A group of rules that ends the thread keeps what it had found; later groups find
+   * nothing.
    */
   async analyse(evidence: PackedScan, search: RuleSearch | null): Promise<Analysis> {
     let inspection: Inspection | undefined;
@@ -44,7 +48,10 @@ export class AnalysisThreads {
     }
   }
 
-  /** Tries groups of rules on a scan, each within a budget of its own. A group that ends the thread does not affect the others. */
+  /**
+   * Tries groups of rules on a scan, each within a budget of its own. A group that ends the thread does not affect the
+   * others.
+   */
   tryRules: TryRules = (evidence, groups, budgetMs) => {
     const inputs = Promise.withResolvers<RuleInputs>();
     const run = async (left: string[]): Promise<GroupOutcome[]> => {
@@ -82,8 +89,8 @@ export class AnalysisThreads {
   }
 
   /**
-   * The outcomes of the groups up to the last one, or up to the one in which the thread had to be ended. Rejects if the thread failed or
-   * was ended before the first group began.
+   * The outcomes of the groups up to the last one, or up to the one in which the thread had to be ended. Rejects if the
+   * thread failed or was ended before the first group began.
    */
   #runEvidence<R extends EvidenceRequest>(
     request: R,

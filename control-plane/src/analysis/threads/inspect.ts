@@ -9,8 +9,8 @@ import { type RuleInputs, ruleInputs } from '../rules/evaluation/run-rules.ts';
 import { runWithin } from './run-within.ts';
 
 /**
- * What detectors and the classification made of a scan's evidence. `names` null: the classification failed. `failed`: analysers that threw or
- * timed out, and parts of the evidence that could not be read.
+ * What detectors and the classification made of a scan's evidence. `names` null: the classification failed. `failed`:
+ * analysers that threw or timed out, and parts of the evidence that could not be read.
  */
 export type Inspection = RuleInputs & {
   findings: Finding[];

@@ -3,8 +3,8 @@ import type { RuleInputs, RuleSearch, SearchProgress } from '../rules/evaluation
 import type { Inspection } from './inspect.ts';
 
 /**
- * What a thread is asked: to unpack evidence, to inspect it unless rules are only tested, and to run rules over it; or why RE2 refuses each of
- * some patterns.
+ * What a thread is asked: to unpack evidence, to inspect it unless rules are only tested, and to run rules over it; or
+ * why RE2 refuses each of some patterns.
  */
 export type ThreadRequest =
   | { evidence: PackedScan; inspects: boolean; search: RuleSearch | null }

@@ -7,9 +7,10 @@ const context = createContext({ work: () => undefined });
 const ATTEMPTS_MAX = 3;
 
 /**
- * Returns what `work` returns. Throws `ERR_SCRIPT_EXECUTION_TIMEOUT` if it does not return within `ms`: V8 interrupts it anywhere, also in an
- * endless loop or a backtracking regular expression. V8 measures elapsed time, so work that had less than half of `ms` on a processor is
- * started again. Only for pure functions: what an interrupted function was changing stays half changed.
+ * Returns what `work` returns. Throws `ERR_SCRIPT_EXECUTION_TIMEOUT` if it does not return within `ms`: V8 interrupts
+ * it anywhere, also in an endless loop or a backtracking regular expression. V8 measures elapsed time, so work that had
+ * less than half of `ms` on a processor is started again. Only for pure functions: what an interrupted function was
+ * changing stays half changed.
  */
 export function runWithin<T>(ms: number, work: () => T): T {
   const before = process.threadCpuUsage();

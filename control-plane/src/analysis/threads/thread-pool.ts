@@ -7,8 +7,8 @@ const HEAP_MB_MAX = 512;
 export const CLOSED = 'the threads were closed';
 
 /**
- * A task for one thread. Every message of the thread may set a new CPU limit, counted from then on, or end the task. `owner`: the
- * organization that the threads work for; null: the platform.
+ * A task for one thread. Every message of the thread may set a new CPU limit, counted from then on, or end the task.
+ * `owner`: the organization that the threads work for; null: the platform.
  */
 export type Task<Request, Message> = {
   owner: string | null;
@@ -21,9 +21,10 @@ export type Task<Request, Message> = {
 };
 
 /**
- * Threads that run one task each at a time. They are started when they are needed and do not keep the process alive while idle. One that
- * uses more CPU time than its task may is ended; the next task gets a new one. Owners share the threads: a free one runs a task of the owner
- * who has the fewest running, and of several such owners, of the one who was served longest ago.
+ * Threads that run one task each at a time. They are started when they are needed and do not keep the process alive
+ * while idle. One that uses more CPU time than its task may is ended; the next task gets a new one. Owners share the
+ * threads: a free one runs a task of the owner who has the fewest running, and of several such owners, of the one who
+ * was served longest ago.
  */
 export class ThreadPool<Request, Message> {
   readonly #script: URL;

@@ -53,10 +53,11 @@ const AGAIN_EVERY_MS = 250;
 const AGAIN_MAX = 80;
 
 /**
- * The public API with the credential of the person who is signed in, in process. Refusals are thrown as `ApiError`. `calls`: what a page asked,
- * to be shown as calls of the API. `reading`: the credential for what is only read, which the rate limit need not count. `formId`: what
- * distinguishes the form that was sent, as it was loaded, from all others; '': there is none. A form that a browser sends again, such as when
- * a page that did not arrive is reloaded, creates nothing twice.
+ * The public API with the credential of the person who is signed in, in process. Refusals are thrown as `ApiError`.
+ * `calls`: what a page asked, to be shown as calls of the API. `reading`: the credential for what is only read, which
+ * the rate limit need not count. `formId`: what distinguishes the form that was sent, as it was loaded, from all
+ * others; '': there is none. A form that a browser sends again, such as when a page that did not arrive is reloaded,
+ * creates nothing twice.
  */
 export function consoleApi(
   { call }: Pick<ApiInProcess, 'call'>,
@@ -117,8 +118,8 @@ export function consoleApi(
     ask,
 
     /**
-     * The items of a list that match `filters`, page after page up to one that is enough, and whether there are more. They are not shown as calls
-     * of the page.
+     * The items of a list that match `filters`, page after page up to one that is enough, and whether there are more.
+     * They are not shown as calls of the page.
      */
     async askPages<T>(
       path: string,

@@ -1,7 +1,10 @@
 import { fieldValue, type Html, html, type Inserted } from '../../http/pages/html.ts';
 import type { Problems } from './problems.ts';
 
-/** What all fields of a form have. `name`: that of the form; `path`: that of the API's field, if it is another one; `hint`: a sentence. */
+/**
+ * What all fields of a form have. `name`: that of the form; `path`: that of the API's field, if it is another one;
+ * `hint`: a sentence.
+ */
 type Field = { name: string; label: string; path?: string; hint?: Inserted; problems?: Problems };
 type TextField = Field & {
   value?: string | number | null | undefined;
@@ -53,7 +56,10 @@ ${fieldValue(value ?? '')}</textarea>`,
   );
 }
 
-/** A list to choose from. A value that is none of the options is one more, so that a form changes nothing that it does not show. */
+/**
+ * A list to choose from. A value that is none of the options is one more, so that a form changes nothing that it does
+ * not show.
+ */
 export function selectField({ value, options, required, ...field }: SelectField): Html {
   const known = options.flatMap((entry) => ('group' in entry ? entry.options : [entry]));
   const isKnown = !value || known.some((option) => option.value === value);

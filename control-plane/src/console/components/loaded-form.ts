@@ -4,8 +4,8 @@ import type { Html } from '../../http/pages/html.ts';
 import { hidden } from './fields.ts';
 
 /**
- * What the fields of a form have when it is loaded, as hashes, so that only what a person changes is sent: somebody else may change the rest
- * meanwhile. `sent`: the form that was sent and is shown again, with what is wrong in it.
+ * What the fields of a form have when it is loaded, as hashes, so that only what a person changes is sent: somebody
+ * else may change the rest meanwhile. `sent`: the form that was sent and is shown again, with what is wrong in it.
  */
 export const loadedWith = (fields: Record<string, string>, sent: URLSearchParams): Html | null =>
   hidden('loaded', sent.get('loaded') ?? marksOf(fields));
@@ -18,9 +18,9 @@ function changedIn<Name extends string>(fields: Record<Name, string>, sent: URLS
 }
 
 /**
- * The names of fields that a person has changed of a record that has the fields `current` now. Throws 422 for fields that somebody else has changed
- * too since the form was loaded, to something else, because saving would undo that. From then on `sent` says that it was loaded with what these have
- * now: sent again, it replaces them.
+ * The names of fields that a person has changed of a record that has the fields `current` now. Throws 422 for fields
+ * that somebody else has changed too since the form was loaded, to something else, because saving would undo that. From
+ * then on `sent` says that it was loaded with what these have now: sent again, it replaces them.
  */
 export function changedAlone<Name extends string>(
   fields: Record<Name, string>,

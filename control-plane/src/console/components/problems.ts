@@ -25,8 +25,8 @@ export function problemsOf(
 }
 
 /**
- * The page of a form whose request the API refused, as `show` makes it of the problems, with the status of the refusal. Throws what is no refusal,
- * and a 401: it ends the session.
+ * The page of a form whose request the API refused, as `show` makes it of the problems, with the status of the refusal.
+ * Throws what is no refusal, and a 401: it ends the session.
  */
 export async function refusedForm<P extends object>(
   error: unknown,

@@ -4,15 +4,15 @@ import type { Visit } from '../visit.ts';
 import { number } from './texts.ts';
 
 /**
- * A column: `number` aligns its cells to the right; `unseen`: those who see it need no heading. `width`: what it has room for; without, it gets
- * what the others leave.
+ * A column: `number` aligns its cells to the right; `unseen`: those who see it need no heading. `width`: what it has
+ * room for; without, it gets what the others leave.
  */
 export type Column = { label: string; kind?: 'number' | 'unseen'; width?: ColumnWidth };
 type ColumnWidth = 'picture' | 'chip' | 'words' | 'facts' | 'duration' | 'moment';
 
 /**
- * A table; on a phone each row becomes a block in which every cell has its heading. If columns have a width, rows that arrive later move none of
- * those that are shown.
+ * A table; on a phone each row becomes a block in which every cell has its heading. If columns have a width, rows that
+ * arrive later move none of those that are shown.
  */
 export function table(
   caption: string,

@@ -1,6 +1,9 @@
 import type { Answer } from '../../http/route.ts';
 
-/** Everything that a page needs comes from this service; no script in a page runs, no form leads elsewhere, no other page shows it. */
+/**
+ * Everything that a page needs comes from this service; no script in a page runs, no form leads elsewhere, no other
+ * page shows it.
+ */
 const PAGE_HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",

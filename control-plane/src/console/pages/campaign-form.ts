@@ -85,8 +85,8 @@ function fieldsOfCampaign(one: Campaign): CampaignFields {
 }
 
 /**
- * The hours of each day in lines such as `Monday 8 20`; a day may have several lines, and a short name. What is no day, such as `Mon-Fri`, is sent as
- * it is, so that the API refuses it.
+ * The hours of each day in lines such as `Monday 8 20`; a day may have several lines, and a short name. What is no day,
+ * such as `Mon-Fri`, is sent as it is, so that the API refuses it.
  */
 export function weekOf(text: string): Record<string, (number | string)[]> {
   const lines = linesIn(text).map((line) => {

@@ -84,7 +84,9 @@ function showConcerns(visit: Visit, concerns: Concern[]): Html {
   return html`<ul class="concerns">${concerns.map(({ tone, text, detail, href }) => html`<li class="${tone}"><a href="${href}"><bdi>${text}</bdi></a><span class="quiet"><bdi>${detail}</bdi></span></li>`)}</ul>`;
 }
 
-/** Each kind is asked of the API on its own: what fails does not hide the others. Null: the person may see none of them. */
+/**
+ * Each kind is asked of the API on its own: what fails does not hide the others. Null: the person may see none of them.
+ */
 async function readConcerns(visit: Visit): Promise<Concern[] | null> {
   const kinds = kindsFor(visit);
   if (kinds.length === 0) return null;

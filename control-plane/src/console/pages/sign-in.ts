@@ -2,8 +2,8 @@ import { type Html, html } from '../../http/pages/html.ts';
 import { button, hidden } from '../components/fields.ts';
 
 /**
- * The form that takes an API key. `problem`: why the person is asked, or asked again; `isKeyWrong`: because of the key; `oauth`: the address of the
- * sign-in by OAuth.
+ * The form that takes an API key. `problem`: why the person is asked, or asked again; `isKeyWrong`: because of the key;
+ * `oauth`: the address of the sign-in by OAuth.
  */
 export function signInForm(
   action: string,

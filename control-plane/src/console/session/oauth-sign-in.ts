@@ -56,7 +56,10 @@ export function oauthSignIn({ publicUrl, ownUrl, clientId, redirectUri }: OAuthS
       return { location: `${publicUrl}/oauth/authorize?${request}`, begun };
     },
 
-    /** The tokens for a code; null if the answer is not that to this sign-in, or the person refused. Throws 429 where they are refused for now. */
+    /**
+     * The tokens for a code; null if the answer is not that to this sign-in, or the person refused. Throws 429 where
+     * they are refused for now.
+     */
     async finish(query: URLSearchParams, begun: BegunSignIn | null): Promise<OAuthCredential | null> {
       const code = query.get('code');
       if (!begun || code === null || query.get('state') !== begun.state) return null;
@@ -64,7 +67,10 @@ export function oauthSignIn({ publicUrl, ownUrl, clientId, redirectUri }: OAuthS
       return tokens({ grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier });
     },
 
-    /** Tokens in the place of those that are about to end; null if there are none any more. Throws 429 where they are refused for now. */
+    /**
+     * Tokens in the place of those that are about to end; null if there are none any more. Throws 429 where they are
+     * refused for now.
+     */
     refresh: async ({ refreshToken }: OAuthCredential): Promise<OAuthCredential | null> =>
       refreshToken === null ? null : tokens({ grant_type: 'refresh_token', refresh_token: refreshToken }),
 

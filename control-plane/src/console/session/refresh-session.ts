@@ -9,8 +9,8 @@ const READ_EVERY_MS = 50;
 const READS_MAX = 100;
 
 /**
- * Returns a session with tokens that are still good. Requests of one session replace them once, in whichever processes they are. Throws 429 where they
- * are refused for now.
+ * Returns a session with tokens that are still good. Requests of one session replace them once, in whichever processes
+ * they are. Throws 429 where they are refused for now.
  */
 export type RefreshSession = (session: Session) => Promise<Session>;
 

@@ -4,8 +4,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 const NOWHERE = 'http://console.invalid';
 
 /**
- * The path and query of a page of the console below `base`, from what a request says; `base` itself for everything else, such as the address of
- * another site. It is compared as a browser would read it.
+ * The path and query of a page of the console below `base`, from what a request says; `base` itself for everything
+ * else, such as the address of another site. It is compared as a browser would read it.
  */
 export function returnPath(sent: string | null, base: string): string {
   const url = sent === null ? null : URL.parse(sent, NOWHERE);

@@ -6,7 +6,10 @@ const NAME = 'adsweep_console';
 const SIGN_IN_NAME = 'adsweep_console_sign_in';
 const SIGN_IN_SECONDS = 600;
 
-/** The id of the session in a request's cookies; '' if there is none. Of several cookies of the name, the first one counts. */
+/**
+ * The id of the session in a request's cookies; '' if there is none. Of several cookies of the name, the first one
+ * counts.
+ */
 export const sessionIdOf = (headers: IncomingHttpHeaders): string => cookieValue(headers, NAME);
 
 function cookieValue({ cookie = '' }: IncomingHttpHeaders, wanted: string): string {

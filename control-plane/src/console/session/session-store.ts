@@ -1,8 +1,8 @@
 import type { Collection, Store } from '../../platform/store.ts';
 
 /**
- * A person who is signed in. `_id`: a hash of the session's id; `sealed`: the credential, which only the id can decrypt; `replacing_until`: until
- * then one process replaces it.
+ * A person who is signed in. `_id`: a hash of the session's id; `sealed`: the credential, which only the id can
+ * decrypt; `replacing_until`: until then one process replaces it.
  */
 export type SessionRecord = {
   _id: string;
@@ -32,7 +32,10 @@ export function sessionStore(store: Store) {
       return session && session.expires_at > now ? session : null;
     },
 
-    /** Claims the replacement of what is sealed in a session until `until`, and returns it as it is then; null: another process is at it. */
+    /**
+     * Claims the replacement of what is sealed in a session until `until`, and returns it as it is then; null: another
+     * process is at it.
+     */
     async claimReplacement(_id: string, now: Date, until: Date): Promise<SessionRecord | null> {
       const free = { _id, $or: [{ replacing_until: { $exists: false } }, { replacing_until: { $lte: now } }] };
       return sessions.findOneAndUpdate(free, { $set: { replacing_until: until } }, { returnDocument: 'after' });

@@ -10,7 +10,10 @@ import type { ScanningDomain } from '../../scanning/scanning.ts';
 
 const zip = promisify(gzip);
 
-/** All requests of a capture whose record does not contain all of them. The control plane writes this file; nodes cannot upload it. */
+/**
+ * All requests of a capture whose record does not contain all of them. The control plane writes this file; nodes cannot
+ * upload it.
+ */
 const REQUESTS = 'requests.json.gz';
 
 const NAMES = {
@@ -27,7 +30,10 @@ export type StoredPart = keyof typeof NAMES;
 /** A part as it is stored; null: there is none (any more); `lost`: it is recorded, and its file is gone. */
 type PackedPart = Buffer | 'lost' | null;
 
-/** The large parts of a capture, stored outside its record: documents, and for a day all requests and response bodies (spec 8). */
+/**
+ * The large parts of a capture, stored outside its record: documents, and for a day all requests and response bodies
+ * (spec 8).
+ */
 export type BodyStore = ReturnType<typeof bodyStore>;
 
 export function bodyStore(artifacts: ScanningDomain['stores']['artifacts']) {

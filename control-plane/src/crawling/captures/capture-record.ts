@@ -6,7 +6,8 @@ import type { AttemptRef } from '../../scanning/artifacts/artifact.ts';
 import type { BodyStore } from './body-store.ts';
 
 /**
- * The accepted capture of a scan. `capture.requests` are the stored ones of `requests_seen`; `artifacts` are as measured by the control plane.
+ * The accepted capture of a scan. `capture.requests` are the stored ones of `requests_seen`; `artifacts` are as
+ * measured by the control plane.
  */
 export type CaptureRecord = {
   _id: string;
@@ -28,7 +29,10 @@ export function attemptOf(captureId: string): AttemptRef {
   return { scanId, fence: Number(fence) };
 }
 
-/** Captures that are read at once: one of 4 MiB is 25 MB in memory meanwhile, and is asked for by anyone with the link of a report. */
+/**
+ * Captures that are read at once: one of 4 MiB is 25 MB in memory meanwhile, and is asked for by anyone with the link
+ * of a report.
+ */
 const READ_AT_ONCE = 4;
 
 /** Reads the capture of a scan; null if it has none. */

@@ -9,8 +9,8 @@ import type { Collection, Store } from '../../platform/store.ts';
 import type { CaptureRecord } from './capture-record.ts';
 
 /**
- * The stored form of a record, with the capture as gzipped JSON. No query reads parts of it, and as a document of up to 4 MiB it would block
- * the event loop for 100 ms at each read and write.
+ * The stored form of a record, with the capture as gzipped JSON. No query reads parts of it, and as a document of up to
+ * 4 MiB it would block the event loop for 100 ms at each read and write.
  */
 type StoredCapture = Omit<CaptureRecord, 'capture'> & { capture: Binary };
 

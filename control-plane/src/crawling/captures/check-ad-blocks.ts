@@ -7,8 +7,9 @@ import { childScanId } from '../../scanning/scans/request/new-child-scan.ts';
 type Sweep = Pick<ScanRecord, '_id' | 'discovery'>;
 
 /**
- * Issues of the ad blocks in the capture of a sweep; `members` are those of its job. Each block has an identity and an index of its own and a
- * format that is swept for. The blocks that are listed as scanned have scans, and the ads whose scans have not ended are among them. Pure.
+ * Issues of the ad blocks in the capture of a sweep; `members` are those of its job. Each block has an identity and an
+ * index of its own and a format that is swept for. The blocks that are listed as scanned have scans, and the ads whose
+ * scans have not ended are among them. Pure.
  */
 export function checkAdBlocks(
   { ad_blocks = [] }: Pick<Capture, 'ad_blocks'>,

@@ -9,8 +9,8 @@ import type { ArtifactRecord } from '../../scanning/artifacts/artifact.ts';
 const OTHER_ARTIFACT = 'Another artifact was uploaded under this name.';
 
 /**
- * Issues of a capture beyond its schema: it names artifacts that were not uploaded under this lease, or contradicts itself or its scan.
- * Empty if it is consistent.
+ * Issues of a capture beyond its schema: it names artifacts that were not uploaded under this lease, or contradicts
+ * itself or its scan. Empty if it is consistent.
  */
 export function checkCapture(
   capture: Capture,

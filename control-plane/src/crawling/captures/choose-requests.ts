@@ -25,7 +25,10 @@ const RANKS = new Map<string, number>(
 );
 const RANK_OF_OTHERS = 4;
 
-/** Chooses the requests that are stored with a capture, in order: the documents of its hops, and up to `max` others by rank (spec 8). */
+/**
+ * Chooses the requests that are stored with a capture, in order: the documents of its hops, and up to `max` others by
+ * rank (spec 8).
+ */
 export function chooseStored(capture: Capture, max = STORED_SUB_REQUESTS_MAX): NetworkRequest[] {
   const { requests } = capture;
   const ofHops = hopDocumentsOf(capture);
@@ -41,8 +44,8 @@ export function chooseStored(capture: Capture, max = STORED_SUB_REQUESTS_MAX): N
 }
 
 /**
- * The requests of a capture's hops themselves. A hop contains its own request, which is therefore not a sub-request and does not count
- * towards the limit of stored requests (spec 8: main-frame hops plus up to 200 sub-requests).
+ * The requests of a capture's hops themselves. A hop contains its own request, which is therefore not a sub-request and
+ * does not count towards the limit of stored requests (spec 8: main-frame hops plus up to 200 sub-requests).
  */
 export function hopDocumentsOf({ requests, landings, creative }: Capture): ReadonlySet<NetworkRequest> {
   const chains = new Map(landings.map(({ ord, redirect_chain }) => [String(ord), redirect_chain]));

@@ -33,15 +33,18 @@ export async function findFile(readCapture: ReadCapture, artifacts: Artifacts, s
   return record && file && { ...file, content_type: sentTypeOf(record, name) ?? file.content_type };
 }
 
-/** The content type that the server of a media file sent; null for other files, whose type is determined by their kind. */
+/**
+ * The content type that the server of a media file sent; null for other files, whose type is determined by their kind.
+ */
 function sentTypeOf({ capture }: Pick<CaptureRecord, 'capture'>, name: string): string | null {
   if (artifactKindOf(name)?.format !== 'media') return null;
   return capture.artifacts.find((artifact) => artifact.name === name)?.content_type ?? null;
 }
 
 /**
- * The name of the artifact with this screenshot; null if there is none. The page of an ad is the page around it, if the node took a picture of
- * that: always for an ad on a page, and for a tag if no click navigated. Otherwise it is the first landing. Pure.
+ * The name of the artifact with this screenshot; null if there is none. The page of an ad is the page around it, if the
+ * node took a picture of that: always for an ad on a page, and for a tag if no click navigated. Otherwise it is the
+ * first landing. Pure.
  */
 export function pictureName(record: Pick<CaptureRecord, 'capture' | 'artifacts'>, of: PictureOf): string | null {
   if (of === 'creative') return has(record, CREATIVE_SCREENSHOT) ? CREATIVE_SCREENSHOT : null;

@@ -8,7 +8,10 @@ import type { CaptureRecord } from './capture-record.ts';
 import { hopDocumentsOf } from './choose-requests.ts';
 import { presentVast } from './present-vast.ts';
 
-/** The evidence in a capture: landings by ordinal and the creative, each hop with the tree of requests that its document made. */
+/**
+ * The evidence in a capture: landings by ordinal and the creative, each hop with the tree of requests that its document
+ * made.
+ */
 export function evidenceOf({ capture, artifacts }: Pick<CaptureRecord, 'capture' | 'artifacts'>): ScanEvidence {
   const trees = requestTrees(capture);
   return {
@@ -65,9 +68,10 @@ const NO_HOP = -1;
 type RequestTrees = (owner: ChainOwner, hop: number) => SubRequest[];
 
 /**
- * Builds the request trees of a capture. Initiators are not trusted: a request that names itself, a later request or one of another hop as
- * its initiator becomes a root. A request without a hop, such as a beacon sent on unload that only the gateway saw, is assigned to the last
- * hop of its tab, or, if its tab is unknown too, to that of the creative or of the page's own tab.
+ * Builds the request trees of a capture. Initiators are not trusted: a request that names itself, a later request or
+ * one of another hop as its initiator becomes a root. A request without a hop, such as a beacon sent on unload that
+ * only the gateway saw, is assigned to the last hop of its tab, or, if its tab is unknown too, to that of the creative
+ * or of the page's own tab.
  */
 function requestTrees(capture: Capture): RequestTrees {
   const { requests, landings, creative } = capture;
@@ -90,7 +94,10 @@ function requestTrees(capture: Capture): RequestTrees {
   return (owner, hop) => roots.get(hopKeyOf(owner, hop)) ?? [];
 }
 
-/** Presents each hop of a chain with its requests. Copied field by field, so that unknown fields of a node's capture never reach clients. */
+/**
+ * Presents each hop of a chain with its requests. Copied field by field, so that unknown fields of a node's capture
+ * never reach clients.
+ */
 const presentChain = (chain: readonly CapturedHop[], owner: ChainOwner, trees: RequestTrees): Hop[] =>
   chain.map((hop, at) => {
     const { url, kind, status_code, content_type, body_size, timestamp_ms, redirected_from } = hop;

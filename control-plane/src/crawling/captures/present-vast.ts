@@ -1,7 +1,10 @@
 import type { CapturedVast, PlayedAd } from '@adsweep/shared/capture/vast.ts';
 import type { EvidenceVast, Video } from '../../scanning/scans/api/evidence.ts';
 
-/** Presents what a VAST tag loaded. Copied field by field, so that unknown fields of a node's capture never reach clients. */
+/**
+ * Presents what a VAST tag loaded. Copied field by field, so that unknown fields of a node's capture never reach
+ * clients.
+ */
 export function presentVast(vast: CapturedVast): EvidenceVast {
   return {
     video: videoOf(vast),
@@ -59,8 +62,8 @@ export function presentVast(vast: CapturedVast): EvidenceVast {
 }
 
 /**
- * The metadata of the inline document (spec 2.1): of its first ad that has a video, otherwise of its first ad. In a pod, this is the first
- * in the document, which need not be played first. null: the tag returned no ad. Pure.
+ * The metadata of the inline document (spec 2.1): of its first ad that has a video, otherwise of its first ad. In a
+ * pod, this is the first in the document, which need not be played first. null: the tag returned no ad. Pure.
  */
 export function videoOf({ ads, rungs }: CapturedVast): Video | null {
   const ad = firstInDocument(ads);

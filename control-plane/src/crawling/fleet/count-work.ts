@@ -15,7 +15,9 @@ export type CountDependencies = {
 };
 
 const COUNT_EVERY_MS = 5_000;
-/** Counts of a process that cannot count any more, in ms: beside those of others they would hide that nodes are gone. */
+/**
+ * Counts of a process that cannot count any more, in ms: beside those of others they would hide that nodes are gone.
+ */
 const COUNTS_HOLD_MS = 60_000;
 
 /** Keeps the gauges of the queue and the nodes up to date, so that a scrape makes no queries. */
@@ -28,8 +30,8 @@ export function startCountingWork(dependencies: CountDependencies): Loop {
 }
 
 /**
- * Sets the gauges at each call. Removes them when that has failed for a minute, except for the number of desired nodes: an autoscaler that
- * reads it keeps the nodes that were last known to be needed. `now` in ms.
+ * Sets the gauges at each call. Removes them when that has failed for a minute, except for the number of desired nodes:
+ * an autoscaler that reads it keeps the nodes that were last known to be needed. `now` in ms.
  */
 export function countingStep(dependencies: CountDependencies, now = () => performance.now()): () => Promise<void> {
   const { jobs, oldestJob, jobSeconds, nodes, slots } = dependencies.metrics;

@@ -4,12 +4,15 @@ import { sameSecret } from '@adsweep/shared/service/bearer.ts';
 import type { LeaseRef } from '../queue/queue-shards.ts';
 
 /**
- * A registered node: its name, which process of that name it is, and how many leases it may hold at once. `enrolment`: what it is bound to; '': it
- * registered with the join token.
+ * A registered node: its name, which process of that name it is, and how many leases it may hold at once. `enrolment`:
+ * what it is bound to; '': it registered with the join token.
  */
 export type NodeIdentity = { nodeId: string; instance: string; slots: number; enrolment: string };
 
-/** The identity of a new process of a node. Two processes with one name have separate identities, credentials and leases. */
+/**
+ * The identity of a new process of a node. Two processes with one name have separate identities, credentials and
+ * leases.
+ */
 export function newIdentity(nodeId: string, slots: number, enrolment = ''): NodeIdentity {
   return { nodeId, instance: randomBytes(9).toString('base64url'), slots, enrolment };
 }
@@ -19,15 +22,15 @@ export const nodeKeyOf = ({ nodeId, instance }: Pick<NodeIdentity, 'nodeId' | 'i
   `${nodeId}/${instance}`;
 
 /**
- * Whose leases are counted together in the queue: those of a process, or of an enrolled node those of all its processes, because it can register any
- * number of them.
+ * Whose leases are counted together in the queue: those of a process, or of an enrolled node those of all its
+ * processes, because it can register any number of them.
  */
 export const leaseHolderOf = ({ nodeId, instance, enrolment }: Omit<NodeIdentity, 'slots'>): string =>
   nodeKeyOf({ nodeId, instance: enrolment || instance });
 
 /**
- * The credential `<name>/<instance>/<slots>/<HMAC-SHA256>`: any control plane can verify it without stored state. That of an enrolled node has
- * `/<enrolment>` before the last part.
+ * The credential `<name>/<instance>/<slots>/<HMAC-SHA256>`: any control plane can verify it without stored state. That
+ * of an enrolled node has `/<enrolment>` before the last part.
  */
 export function nodeCredential(secret: string, identity: NodeIdentity): string {
   const { slots, enrolment } = identity;

@@ -3,7 +3,10 @@ import type { QueueLoad } from '../queue/read-depth.ts';
 import { nodeStateOf } from './fleet-state.ts';
 import type { FleetReading } from './nodes.ts';
 
-/** For how long, in seconds, jobs of each priority class may wait: a person waits for the interactive ones, nobody for those of a campaign. */
+/**
+ * For how long, in seconds, jobs of each priority class may wait: a person waits for the interactive ones, nobody for
+ * those of a campaign.
+ */
 export const WAIT_TARGET_SECONDS: Readonly<Record<PriorityClass, number>> = { 0: 15, 1: 60, 2: 300 };
 
 /** Seconds that a job is assumed to take before any has ended. */
@@ -12,10 +15,11 @@ const USUAL_SECONDS = 10;
 const USUAL_SLOTS = 4;
 
 /**
- * Slots of an average node that can be counted on: those of every node that is not blocked, whether or not it takes work at the moment. An
- * overloaded node counts with the slots in use, but at least half of them: one heavy page must not make all others look small. Without a
- * node, the size of the last one that reported. What an autoscaler starts has the join token: enrolled nodes, which may be of any size and may report
- * another one, count only where there never was any other.
+ * Slots of an average node that can be counted on: those of every node that is not blocked, whether or not it takes
+ * work at the moment. An overloaded node counts with the slots in use, but at least half of them: one heavy page must
+ * not make all others look small. Without a node, the size of the last one that reported. What an autoscaler starts has
+ * the join token: enrolled nodes, which may be of any size and may report another one, count only where there never was
+ * any other.
  */
 export function slotsPerNode({ nodes, marks, lastSlots }: FleetReading): number {
   const all = nodes.filter((node) => nodeStateOf(node, marks) !== 'blocked');
@@ -28,9 +32,10 @@ export function slotsPerNode({ nodes, marks, lastSlots }: FleetReading): number 
 }
 
 /**
- * Number of nodes that the work needs: a slot for every leased job, and in each class enough of them that waiting and leased jobs are done within
- * the time of the class ({@link WAIT_TARGET_SECONDS}), by the measured seconds of its jobs. Jobs beyond the cap of their organization need none, and
- * no job needs more than one slot. While a backlog is worked off, the number does not rise.
+ * Number of nodes that the work needs: a slot for every leased job, and in each class enough of them that waiting and
+ * leased jobs are done within the time of the class ({@link WAIT_TARGET_SECONDS}), by the measured seconds of its jobs.
+ * Jobs beyond the cap of their organization need none, and no job needs more than one slot. While a backlog is worked
+ * off, the number does not rise.
  */
 export function desiredNodes(
   { waiting, capped, running, seconds }: Pick<QueueLoad, 'waiting' | 'capped' | 'running' | 'seconds'>,

@@ -1,9 +1,10 @@
 import type { NodeMarks, ReportedNode } from './nodes.ts';
 
 /**
- * The state of a node. `working`: it takes work. `overloaded`: it takes none for the moment, because too much of its machine is in use.
- * `waiting`: it takes none until a service that it needs is back. `draining`: it finishes its captures and takes no more, or will with its next
- * report; `drained`: it has finished. `blocked`: the operator has blocked it.
+ * The state of a node. `working`: it takes work. `overloaded`: it takes none for the moment, because too much of its
+ * machine is in use. `waiting`: it takes none until a service that it needs is back. `draining`: it finishes its
+ * captures and takes no more, or will with its next report; `drained`: it has finished. `blocked`: the operator has
+ * blocked it.
  */
 export const NODE_STATES = ['working', 'overloaded', 'waiting', 'draining', 'drained', 'blocked'] as const;
 export type NodeState = (typeof NODE_STATES)[number];
@@ -26,7 +27,10 @@ export function countSlots(nodes: ReportedNode[], marks: NodeMarks): SlotCount {
   return { slots: sum('slots'), busy: sum('busy') };
 }
 
-/** `busy`: in use, of all nodes; the others are `free`, or belong to a node that takes no work because it is `overloaded`, waits or drains. */
+/**
+ * `busy`: in use, of all nodes; the others are `free`, or belong to a node that takes no work because it is
+ * `overloaded`, waits or drains.
+ */
 export const SLOT_STATES = ['busy', 'free', 'overloaded', 'waiting', 'draining'] as const;
 type SlotState = (typeof SLOT_STATES)[number];
 

@@ -26,8 +26,8 @@ export type ReportedNode = Required<Omit<NodeReport, 'pool' | 'slots_max'>> & {
 };
 
 /**
- * The reports of browser nodes, in Redis: the hash `{nodes}:reports`, by name and process, and `{nodes}:slots`, how many the last one with the join
- * token had.
+ * The reports of browser nodes, in Redis: the hash `{nodes}:reports`, by name and process, and `{nodes}:slots`, how
+ * many the last one with the join token had.
  */
 export type Nodes = ReturnType<typeof nodes>;
 
@@ -37,7 +37,10 @@ const storeReport = loadScript(new URL('store-report.lua', import.meta.url));
 /** Fields that nodes of earlier versions do not report. */
 const REPORT_DEFAULTS = { labels: {}, overloaded: [], waits_for: [] };
 
-/** `clock` is that of Redis: the clocks of control planes can differ by minutes, and one would drop nodes that just reported to another. */
+/**
+ * `clock` is that of Redis: the clocks of control planes can differ by minutes, and one would drop nodes that just
+ * reported to another.
+ */
 export function nodes(redis: RedisClient, clock: () => Promise<Date> = () => timeOf(redis)) {
   const rejectMalformed = async (error: unknown): Promise<never> => {
     await removeMalformed(redis, REPORTS, error);
@@ -97,7 +100,10 @@ export function nodes(redis: RedisClient, clock: () => Promise<Date> = () => tim
       if (own.length > 0) await redis.hdel(REPORTS, ...own);
     },
 
-    /** The number of slots of the node with the join token that reported last, also if it is long ago; null: Redis knows of none. */
+    /**
+     * The number of slots of the node with the join token that reported last, also if it is long ago; null: Redis knows
+     * of none.
+     */
     async lastSlots(): Promise<number | null> {
       return Number(await redis.get(LAST_SLOTS).catch(() => null)) || null;
     },
@@ -142,8 +148,8 @@ export function markedNodes(store: Store, collection: 'blocked_nodes' | 'drainin
     },
 
     /**
-     * Whether a node is marked, or was a second ago. One query a second answers all nodes, which ask with each heartbeat and long poll.
-     * Nothing that a mark must prevent may rest on it.
+     * Whether a node is marked, or was a second ago. One query a second answers all nodes, which ask with each
+     * heartbeat and long poll. Nothing that a mark must prevent may rest on it.
      */
     async hasLately(nodeId: string): Promise<boolean> {
       return (await lately('')).has(nodeId);
@@ -186,8 +192,8 @@ export function fleetView(
 }
 
 /**
- * Notifies all control planes that the operator drains, blocks or revokes a node, so that its long poll ends. A message may be lost: the node learns
- * of it with its next report. One subscription per process serves all polls.
+ * Notifies all control planes that the operator drains, blocks or revokes a node, so that its long poll ends. A message
+ * may be lost: the node learns of it with its next report. One subscription per process serves all polls.
  */
 export function orderBroadcast(broadcast: Pick<Broadcast, 'send' | 'listen'>) {
   const polls = new Map<string, Set<() => void>>();

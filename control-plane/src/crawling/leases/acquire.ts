@@ -21,16 +21,19 @@ export type AcquireDependencies = {
   logger: Logger;
 };
 
-/** How often a node looks that has as many leases as it may have, in ms: it may have more when one of them runs out, or its pause ends. */
+/**
+ * How often a node looks that has as many leases as it may have, in ms: it may have more when one of them runs out, or
+ * its pause ends.
+ */
 const FULL_POLL_MS = 2_000;
 
 /** A node's request for work. */
 export type WorkRequest = Pick<Acquire, 'max' | 'wait_ms'> & { node: NodeIdentity };
 
 /**
- * Leases up to `max` jobs to a node, at most as many as it has free slots. Waits up to `wait_ms` for the first (long poll); `gone` ends the
- * wait. Returns none if no job arrived. If the queue is unavailable, it throws {@link QueueUnavailable} at the end of the wait, so that nodes do not
- * retry before the long poll ends.
+ * Leases up to `max` jobs to a node, at most as many as it has free slots. Waits up to `wait_ms` for the first (long
+ * poll); `gone` ends the wait. Returns none if no job arrived. If the queue is unavailable, it throws
+ * {@link QueueUnavailable} at the end of the wait, so that nodes do not retry before the long poll ends.
  */
 export async function acquire(
   dependencies: AcquireDependencies,
@@ -105,7 +108,9 @@ function exitSessionOf(
   return signedExitSession(routerSecret, ref, nodeId, members.length + added);
 }
 
-/** A repeat that runs without others of its group does not have their session; a scan without a session stays as it is. */
+/**
+ * A repeat that runs without others of its group does not have their session; a scan without a session stays as it is.
+ */
 async function leaveSession(
   scans: Pick<ScanStore, 'apply'>,
   member: ScanRecord,

@@ -13,9 +13,10 @@ export type CloseDependencies = {
 };
 
 /**
- * Removes a leased job from the queue once no member runs under the lease, and queues it again if members are pending, due when the first
- * of them is. Does nothing while a member still runs. `open`: the members that are known to be open; null: they are read. `isReleased`: the node gave the
- * job back. If Redis is unavailable, the reaper and the refill do this later.
+ * Removes a leased job from the queue once no member runs under the lease, and queues it again if members are pending,
+ * due when the first of them is. Does nothing while a member still runs. `open`: the members that are known to be open;
+ * null: they are read. `isReleased`: the node gave the job back. If Redis is unavailable, the reaper and the refill do
+ * this later.
  */
 export async function closeLease(
   { queue, scans, logger }: CloseDependencies,

@@ -28,8 +28,8 @@ export type Failure = { code: FailureCode; cause: string; capture: Capture | nul
 export const RETRY_BACKOFF: Backoff = { minMs: 2_000, maxMs: RETRY_WAIT_MAX_MS };
 
 /**
- * Ends a failed attempt of one member. Only this function decides whether a scan is retried or ends as `failed`. `lost`: the scan is not
- * leased under this fence; nothing is changed or kept. The caller closes the lease.
+ * Ends a failed attempt of one member. Only this function decides whether a scan is retried or ends as `failed`.
+ * `lost`: the scan is not leased under this fence; nothing is changed or kept. The caller closes the lease.
  */
 export async function endAttempt(
   dependencies: EndDependencies,
@@ -84,8 +84,8 @@ const SENT: ReadonlySet<FailureCode> = new Set(['navigation: TIMEOUT', 'vast: WR
 const OF_GATEWAY: ReadonlySet<number> = new Set([...Object.values(GATEWAY_STATUS), 407]);
 
 /**
- * Whether a request to the target went out, answered or not: only then does a scan that is cancelled later stay charged. What an ad tag or
- * a VAST tag requested is among the requests. Pure.
+ * Whether a request to the target went out, answered or not: only then does a scan that is cancelled later stay
+ * charged. What an ad tag or a VAST tag requested is among the requests. Pure.
  */
 function hasLoaded(code: FailureCode, capture: Pick<Capture, 'landings' | 'requests' | 'traffic'> | null): boolean {
   const hops = capture?.landings.flatMap(({ redirect_chain }) => redirect_chain) ?? [];
@@ -97,7 +97,10 @@ function hasLoaded(code: FailureCode, capture: Pick<Capture, 'landings' | 'reque
   );
 }
 
-/** Stores the capture of a failed attempt. An inconsistent capture must not prevent the scan from failing: it is dropped and logged. */
+/**
+ * Stores the capture of a failed attempt. An inconsistent capture must not prevent the scan from failing: it is dropped
+ * and logged.
+ */
 async function summaryOf(
   dependencies: EndDependencies,
   attempt: Attempt,

@@ -12,8 +12,8 @@ export type GoneAdsDependencies = Pick<
 >;
 
 /**
- * Ends and refunds the scans of ads that the sweep of a job no longer names: they are not on its page any more. Those that have a result keep
- * it. Can be repeated.
+ * Ends and refunds the scans of ads that the sweep of a job no longer names: they are not on its page any more. Those
+ * that have a result keep it. Can be repeated.
  */
 export async function endGoneAds(dependencies: GoneAdsDependencies, ref: LeaseRef, now: Date): Promise<void> {
   const { scans, metrics, outboxFilled } = dependencies;

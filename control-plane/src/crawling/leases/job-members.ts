@@ -10,8 +10,9 @@ import type { LeaseRef } from '../queue/queue-shards.ts';
 type Candidate = Pick<ScanInQueue, '_id' | 'slot' | 'status' | 'lease' | 'lost_requeues'>;
 
 /**
- * Chooses the members of a job for a new lease, in the order in which they will run: pending ones, and those that an earlier lease left
- * running. A member of isolation `node` gets a lease of its own after all others, so that no other member counts as lost with it. Pure.
+ * Chooses the members of a job for a new lease, in the order in which they will run: pending ones, and those that an
+ * earlier lease left running. A member of isolation `node` gets a lease of its own after all others, so that no other
+ * member counts as lost with it. Pure.
  */
 export function chooseMembers<M extends Candidate>(members: M[], fence: number): { isolation: Isolation; chosen: M[] } {
   const open = members.filter((member) => mayLease(member, fence)).toSorted((a, b) => a.slot - b.slot);

@@ -4,7 +4,10 @@ import { runsUnder } from '../../scan/advance.ts';
 import { isolationOf } from '../../scan/isolation.ts';
 import type { ScanInQueue } from '../../scan/scan.ts';
 
-/** The longest time for one attempt of a job of this kind, from its lease to its report: the gateway carries nothing for it after that. */
+/**
+ * The longest time for one attempt of a job of this kind, from its lease to its report: the gateway carries nothing for
+ * it after that.
+ */
 export const attemptMs = (kind: JobKind): number => JOB_LIMITS[kind].ticket_seconds * 1000;
 
 const ATTEMPTS_MS = Object.keys(JOB_LIMITS).map((kind) => attemptMs(kind as JobKind));
@@ -21,8 +24,8 @@ const OTHER_MEMBERS_MAX = Math.max(REPEAT_COUNT_MAX - 1, DISCOVERED_ADS_MAX);
 type Member = Pick<ScanInQueue, 'status' | 'lease' | 'job_kind' | 'lost_requeues'>;
 
 /**
- * The age at which a lease ends, in ms: the time for an attempt of each member that has ended, and of the one that runs now. `members`: all of
- * the job. Pure.
+ * The age at which a lease ends, in ms: the time for an attempt of each member that has ended, and of the one that runs
+ * now. `members`: all of the job. Pure.
  */
 export function lifetimeMs(members: Member[], fence: number): number {
   const running = members.filter((member) => runsUnder(member, fence));

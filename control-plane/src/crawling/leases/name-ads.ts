@@ -14,8 +14,8 @@ import type { LeaseRef } from '../queue/queue-shards.ts';
 type Scans = Pick<ScanStore, 'findMember' | 'apply'>;
 
 /**
- * Writes to a sweep which ads it has found; only these may have scans. Returns the sweep, null if it does not run under this lease. Throws 422
- * for ads that it may not have: not of its formats, more than its cap, or two with one identity.
+ * Writes to a sweep which ads it has found; only these may have scans. Returns the sweep, null if it does not run under
+ * this lease. Throws 422 for ads that it may not have: not of its formats, more than its cap, or two with one identity.
  */
 export async function nameAds(scans: Scans, ref: LeaseRef, found: AdBlock[], now: Date): Promise<ScanRecord | null> {
   for (;;) {
@@ -73,8 +73,9 @@ const hasResult = (child: ScanRecord | null): boolean =>
   child !== null && !isOpen(child.status) && !(child.status === 'failed' && isOurFault(child.error as FailureCode));
 
 /**
- * The ads of a sweep once these were named, the first ones of them where it may not have all. `ended`: earlier ones that still count. However often
- * other ads are named, it has at most {@link AD_BLOCKS_MAX} in all, so that their refunds are bounded. Pure.
+ * The ads of a sweep once these were named, the first ones of them where it may not have all. `ended`: earlier ones
+ * that still count. However often other ads are named, it has at most {@link AD_BLOCKS_MAX} in all, so that their
+ * refunds are bounded. Pure.
  */
 function adsAfter(before: FoundAds | undefined, ended: string[], named: string[], cap: number): FoundAds {
   const { identities: known, total: made, sequence } = before ?? { identities: [], total: 0, sequence: 0 };

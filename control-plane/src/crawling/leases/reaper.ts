@@ -34,8 +34,8 @@ export function startReaper(
 }
 
 /**
- * One step of the reaper; returns whether there may be more expired leases. If Redis answered late, the reaped leases are not ended: a lease that
- * its scan still names is adopted again, by the next renewal of its node or by the refill.
+ * One step of the reaper; returns whether there may be more expired leases. If Redis answered late, the reaped leases
+ * are not ended: a lease that its scan still names is adopted again, by the next renewal of its node or by the refill.
  */
 async function reapOnTime(dependencies: ReaperDependencies, grace: ReaperGrace): Promise<boolean> {
   const { queue } = dependencies;
@@ -84,7 +84,10 @@ export type LossDependencies = EndDependencies & {
   metrics: EndDependencies['metrics'] & Pick<WorkMetrics, 'leases'>;
 };
 
-/** Ends the attempts of all members that ran under the lease, and closes it. After a crash between these two steps there are none. */
+/**
+ * Ends the attempts of all members that ran under the lease, and closes it. After a crash between these two steps there
+ * are none.
+ */
 export async function endLost(dependencies: LossDependencies, ref: LeaseRef, cause: string, now: Date): Promise<void> {
   const failure = { code: 'node: LOST' as const, cause, capture: null };
   const running = await membersUnder(dependencies.scans, ref);
@@ -99,8 +102,9 @@ export async function endLost(dependencies: LossDependencies, ref: LeaseRef, cau
 export type GracePlan = { graceMs: number; everyMs: number; clock: () => number };
 
 /**
- * Decides when leases may be reaped: after `graceMs` of steps on time over one connection to Redis. A pause of the process, an outage of
- * Redis or a new connection restarts the wait, because live nodes could not renew in the meantime.
+ * Decides when leases may be reaped: after `graceMs` of steps on time over one connection to Redis. A pause of the
+ * process, an outage of Redis or a new connection restarts the wait, because live nodes could not renew in the
+ * meantime.
  */
 export class ReaperGrace {
   readonly #plan: GracePlan;
@@ -112,14 +116,20 @@ export class ReaperGrace {
     this.#plan = plan;
   }
 
-  /** Whether leases may be reaped now. To be called at the start of a step and each second of a long one, with the number of the connection to Redis. */
+  /**
+   * Whether leases may be reaped now. To be called at the start of a step and each second of a long one, with the
+   * number of the connection to Redis.
+   */
   mayReap(connection: number): boolean {
     if (connection !== this.#connection) this.restart();
     this.#connection = connection;
     return this.stillOnTime(this.#plan.everyMs);
   }
 
-  /** Whether the time since the last call was at most `plannedMs` and a second. If not, a reply of Redis must not be acted upon. */
+  /**
+   * Whether the time since the last call was at most `plannedMs` and a second. If not, a reply of Redis must not be
+   * acted upon.
+   */
   stillOnTime(plannedMs = 0): boolean {
     const now = this.#plan.clock();
     if (this.#since === null || now - this.#lastSeen > plannedMs + LATE_MS) this.#since = now;

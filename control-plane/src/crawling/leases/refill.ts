@@ -30,9 +30,10 @@ const PAGES_PER_STEP = 4;
 const IN_TRANSIT_MAX = 100;
 
 /**
- * Rebuilds the index in Redis from MongoDB: every pending scan gets a job, every running one a lease (which expires unless it is renewed).
- * At the start, after an outage, and when Redis has lost data or misses jobs, it rebuilds everything; otherwise a part in each step, so that
- * the cost does not grow with the queue. One process of a deployment does it.
+ * Rebuilds the index in Redis from MongoDB: every pending scan gets a job, every running one a lease (which expires
+ * unless it is renewed). At the start, after an outage, and when Redis has lost data or misses jobs, it rebuilds
+ * everything; otherwise a part in each step, so that the cost does not grow with the queue. One process of a deployment
+ * does it.
  */
 export function startRefill(dependencies: RefillDependencies): Loop {
   let whole = true;
@@ -73,7 +74,10 @@ async function removeMalformed({ queue, logger }: RefillDependencies): Promise<b
   return removed > 0;
 }
 
-/** Whether Redis has clearly fewer jobs than MongoDB has pending or running scans. Single missing jobs are found page by page. */
+/**
+ * Whether Redis has clearly fewer jobs than MongoDB has pending or running scans. Single missing jobs are found page by
+ * page.
+ */
 async function jobsAreMissing({ queue, scans }: RefillDependencies): Promise<boolean> {
   const [pending, running] = await Promise.all([
     scans.countJobsInStatus('pending'),
@@ -122,7 +126,9 @@ async function adoptRunning(dependencies: RefillDependencies): Promise<void> {
 
 const LOG_EVERY_MS = 5_000;
 
-/** Reports the progress of a rebuild: in a gauge, and in the log every five seconds and at the end if it queued any job. */
+/**
+ * Reports the progress of a rebuild: in a gauge, and in the log every five seconds and at the end if it queued any job.
+ */
 function reportProgress(
   { metrics, logger }: { metrics: Pick<WorkMetrics, 'refillRemaining'>; logger: Logger },
   total: number,

@@ -14,9 +14,9 @@ export type RenewDependencies = LossDependencies & {
 };
 
 /**
- * Renews a lease. If Redis has no such lease or is unavailable, the job's members in MongoDB decide: a lease that one of them names is
- * adopted. This is safe, because no lease is reaped while Redis is unavailable. A lease that is older than its attempts may take is ended as if its
- * node had been lost, however often it is renewed.
+ * Renews a lease. If Redis has no such lease or is unavailable, the job's members in MongoDB decide: a lease that one
+ * of them names is adopted. This is safe, because no lease is reaped while Redis is unavailable. A lease that is older
+ * than its attempts may take is ended as if its node had been lost, however often it is renewed.
  */
 export async function renew(dependencies: RenewDependencies, ref: LeaseRef): Promise<Renewed> {
   const { queue, scans, logger } = dependencies;
@@ -46,7 +46,10 @@ const RENEWED: Renewed = { outcome: 'renewed', expires_in_ms: LEASE_MS };
 
 export type AdoptDependencies = CloseDependencies & { queue: Pick<CrawlQueue, 'adopt'> };
 
-/** Writes the lease of a scan that was running when it was read to Redis, for its full duration, unless it is there already. */
+/**
+ * Writes the lease of a scan that was running when it was read to Redis, for its full duration, unless it is there
+ * already.
+ */
 export async function adoptLease(dependencies: AdoptDependencies, ref: LeaseRef, scan: ScanInQueue): Promise<void> {
   const { node_id: nodeId = '', instance = '', enrolment = '' } = scan.lease ?? {};
   const holder = { priority: priorityClassOf(scan), nodeId: leaseHolderOf({ nodeId, instance, enrolment }) };

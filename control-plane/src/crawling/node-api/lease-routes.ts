@@ -177,8 +177,9 @@ function routesOfOneLease(dependencies: NodeApiDependencies): Route<NodeCaller>[
 }
 
 /**
- * Leases for a node that is neither blocked, revoked nor drained. Releases what was acquired if the node disconnected during the poll, or if the
- * operator blocked, revoked or drained it: the marks are read after the leases were taken, so that no lease is granted once a drain is acknowledged.
+ * Leases for a node that is neither blocked, revoked nor drained. Releases what was acquired if the node disconnected
+ * during the poll, or if the operator blocked, revoked or drained it: the marks are read after the leases were taken,
+ * so that no lease is granted once a drain is acknowledged.
  */
 async function acquireWhileConnected(
   dependencies: NodeApiDependencies,

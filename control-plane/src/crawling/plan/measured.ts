@@ -12,8 +12,8 @@ export type ScanCost = {
 };
 
 /**
- * Measured by `npm run bench sizing` (loadtest/results/2026-11-29-sizing.md; a test compares them) with the pages and ads of the local ad world. Real
- * ones are heavier: measure yours, and send `seconds` and `exit_megabytes`.
+ * Measured by `npm run bench sizing` (loadtest/results/2026-11-29-sizing.md; a test compares them) with the pages and
+ * ads of the local ad world. Real ones are heavier: measure yours, and send `seconds` and `exit_megabytes`.
  */
 export const COSTS: Readonly<Record<TargetKind, ScanCost>> = {
   url: {
@@ -54,7 +54,9 @@ export const WAITING_JOB_BYTES = 471;
 export const ASSUMED = {
   /** Share of the cores, and of the slots, that is used at the peak. */
   utilisation: 0.7,
-  /** What a node is: its cores, its slots (five per core, the default's least) and its memory (OPERATIONS.md, Sizing). */
+  /**
+   * What a node is: its cores, its slots (five per core, the default's least) and its memory (OPERATIONS.md, Sizing).
+   */
   node: { cores: 2, slots: 10, memoryBytes: 3e9 },
   /** Writes of a scan in MongoDB, and what one shard (replica set) takes in a second with its indexes. */
   mongo: { writesPerScan: 12, writesPerSecond: 10_000, bytesPerShard: 2e12 },

@@ -2,7 +2,10 @@ import type { TargetKind } from '@adsweep/shared/scan/target.ts';
 import { NODES_MAX } from '../fleet/nodes.ts';
 import { ASSUMED, COSTS, RECORD_BYTES, type ScanCost, WAITING_JOB_BYTES } from './measured.ts';
 
-/** What is planned. `peakFactor`: scans a second at the peak, as a multiple of the day's mean. `seconds`, `exitBytes`: your own measurements. */
+/**
+ * What is planned. `peakFactor`: scans a second at the peak, as a multiple of the day's mean. `seconds`, `exitBytes`:
+ * your own measurements.
+ */
 export type PlanRequest = {
   scansPerDay: number;
   kind: TargetKind;
@@ -12,7 +15,10 @@ export type PlanRequest = {
   exitBytes?: number | undefined;
 };
 
-/** A bound of one part. `scansPerDay`: the most that it does with this kind, peak and measurements; `remedy`: what raises it. */
+/**
+ * A bound of one part. `scansPerDay`: the most that it does with this kind, peak and measurements; `remedy`: what
+ * raises it.
+ */
 export type PlanLimit = { part: string; engine: string; scansPerDay: number; remedy: string };
 
 export type CapacityPlan = ReturnType<typeof planCapacity>;
@@ -20,8 +26,8 @@ export type CapacityPlan = ReturnType<typeof planCapacity>;
 const DAY_SECONDS = 86_400;
 
 /**
- * What so many scans a day need. Linear in the costs of a scan of each kind, by default those that a benchmark has measured; rounded up to whole
- * processes. Pure.
+ * What so many scans a day need. Linear in the costs of a scan of each kind, by default those that a benchmark has
+ * measured; rounded up to whole processes. Pure.
  */
 export function planCapacity(
   { scansPerDay, kind, peakFactor, keepDays, seconds, exitBytes }: PlanRequest,

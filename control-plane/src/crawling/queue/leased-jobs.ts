@@ -6,7 +6,10 @@ import { promoteDue } from './waiting-jobs.ts';
 /** Leases of a shard that one call reaps at most. */
 export const REAPED_MAX = 200;
 
-/** The slot time that a job's organization is charged when it is leased; when it ends, this is corrected to the time that it took. */
+/**
+ * The slot time that a job's organization is charged when it is leased; when it ends, this is corrected to the time
+ * that it took.
+ */
 const CHARGED_MS = 5_000;
 
 const acquire = queueScript('acquire', 'has-waiting-jobs', 'losses');
@@ -24,14 +27,19 @@ export function leasedJobs(shards: QueueShards) {
   };
 
   return {
-    /** Leases up to `max` jobs to a node, which then has at most `slots` leases; of one that lost its last leases, or released very many, at most one. */
+    /**
+     * Leases up to `max` jobs to a node, which then has at most `slots` leases; of one that lost its last leases, or
+     * released very many, at most one.
+     */
     take: async (node: string, max: number, slots: number): Promise<LeaseRef[]> =>
       (await takeOrFull(node, max, slots)) ?? [],
 
     /** The same; null: whatever jobs there are, the node may have no more at the moment. */
     takeOrFull,
 
-    /** Extends a lease to its full duration; returns its age in ms, or null if the job is not leased under this fence. */
+    /**
+     * Extends a lease to its full duration; returns its age in ms, or null if the job is not leased under this fence.
+     */
     async renew({ jobId, fence, organizationId }: LeaseRef): Promise<number | null> {
       const keys = keysFor(organizationId);
       const ageMs = await renew(
@@ -42,7 +50,10 @@ export function leasedJobs(shards: QueueShards) {
       return Number(ageMs) || null;
     },
 
-    /** Leases the job to the node that has it according to MongoDB, for the full duration; false if the queue knows the job already. */
+    /**
+     * Leases the job to the node that has it according to MongoDB, for the full duration; false if the queue knows the
+     * job already.
+     */
     async adopt(
       { jobId, fence, organizationId }: LeaseRef,
       { priority, nodeId }: { priority: PriorityClass; nodeId: string },
@@ -52,7 +63,10 @@ export function leasedJobs(shards: QueueShards) {
       return (await adopt(redis, [keys.job(jobId), keys.leased, keys.fence], args)) === 1;
     },
 
-    /** Removes a leased job; false if it is not leased under this fence. `isReleased`: its node gave it back, without a result. */
+    /**
+     * Removes a leased job; false if it is not leased under this fence. `isReleased`: its node gave it back, without a
+     * result.
+     */
     async end({ jobId, fence, organizationId }: LeaseRef, isReleased = false): Promise<boolean> {
       const { job, leased, roundRobin, clock, caps, spent, means, lost, prefix } = keysFor(organizationId);
       const keys = [job(jobId), leased, roundRobin, clock, caps, spent, means, lost];
@@ -76,7 +90,10 @@ export function leasedJobs(shards: QueueShards) {
   };
 }
 
-/** Leases from all shards, starting with another one each time, so that none is preferred; null: by none of them the node may have any. */
+/**
+ * Leases from all shards, starting with another one each time, so that none is preferred; null: by none of them the
+ * node may have any.
+ */
 function takeFromShards({ redis, all }: QueueShards) {
   let nextShard = 0;
 

@@ -1,7 +1,10 @@
 import { isMalformed, type RedisClient, serversOf } from '../../platform/redis.ts';
 import { type QueueShards, typeOfKey } from './queue-shards.ts';
 
-/** Set by the process whose operation failed because of what a key holds; the process that refills the index looks for it. */
+/**
+ * Set by the process whose operation failed because of what a key holds; the process that refills the index looks for
+ * it.
+ */
 const MARK = 'adsweep:queue:malformed';
 const SCANNED_AT_ONCE = 1_000;
 
@@ -59,8 +62,9 @@ export function malformedIndex({ redis, all }: QueueShards) {
 
   return {
     /**
-     * If an operation has failed because of what a key holds, removes the keys whose type or number is wrong, or all keys of the index where
-     * none is: then the contents of a job are wrong. Returns how many were removed; the whole index must be rebuilt then.
+     * If an operation has failed because of what a key holds, removes the keys whose type or number is wrong, or all
+     * keys of the index where none is: then the contents of a job are wrong. Returns how many were removed; the whole
+     * index must be rebuilt then.
      */
     async removeMalformed(): Promise<number> {
       if ((await redis.del(MARK)) === 0) return 0;

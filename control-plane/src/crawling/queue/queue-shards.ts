@@ -4,7 +4,10 @@ import type { WakeHub } from '../../platform/wake-hub.ts';
 
 export type WorkHints = Pick<WakeHub, 'signal' | 'announce' | 'isConnected'>;
 
-/** What the operations of the queue share: its shards in Redis, the caps of organizations, and the signal to waiting nodes. */
+/**
+ * What the operations of the queue share: its shards in Redis, the caps of organizations, and the signal to waiting
+ * nodes.
+ */
 export type QueueShards = {
   redis: RedisClient;
   /** The keys of each shard, by its number. */
@@ -32,9 +35,9 @@ export function queueShards(redis: RedisClient, shards: number, wake: WorkHints,
 }
 
 /**
- * The keys of one of `shards` shards (shared/src/lease/PROTOCOL.md). The hash tag keeps them in one slot of a Redis Cluster. It contains the
- * number of shards, so that the index starts empty, and is rebuilt, when that number changes. `ring` and `band` are names of earlier versions
- * that running farms have in Redis.
+ * The keys of one of `shards` shards (shared/src/lease/PROTOCOL.md). The hash tag keeps them in one slot of a Redis
+ * Cluster. It contains the number of shards, so that the index starts empty, and is rebuilt, when that number changes.
+ * `ring` and `band` are names of earlier versions that running farms have in Redis.
  */
 export function shardKeys(shard: number, shards = 1) {
   const prefix = `{q${shard}of${shards}}:`;
@@ -75,7 +78,10 @@ export function typeOfKey(key: string): 'hash' | 'string' | 'zset' {
   return ['fence', 'clock', 'adopting', 'adopted'].includes(key) || key.startsWith('turns:') ? 'string' : 'zset';
 }
 
-/** Priority of a job among those of its organization: 0 interactive (single scans), 1 bulk, 2 campaigns. Stored as `band`. */
+/**
+ * Priority of a job among those of its organization: 0 interactive (single scans), 1 bulk, 2 campaigns. Stored as
+ * `band`.
+ */
 export type PriorityClass = 0 | 1 | 2;
 /** All priority classes, highest first. */
 export const PRIORITY_CLASSES: readonly PriorityClass[] = [0, 1, 2];
@@ -88,7 +94,10 @@ export function shardOf(organizationId: string, shards: number): number {
 /** A leased job. `fence` grows with every lease of the shard. */
 export type LeaseRef = { jobId: string; fence: number; organizationId: string };
 
-/** A job to be queued. `delayMs`: time until it is due, for retries; negative: it was due that long ago, and precedes jobs due later. */
+/**
+ * A job to be queued. `delayMs`: time until it is due, for retries; negative: it was due that long ago, and precedes
+ * jobs due later.
+ */
 export type WaitingJob = { jobId: string; organizationId: string; priority: PriorityClass; delayMs: number };
 
 /** Maximum number of concurrent leases of an organization; null: unlimited. */

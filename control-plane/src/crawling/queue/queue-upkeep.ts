@@ -4,7 +4,9 @@ import type { QueueShards } from './queue-shards.ts';
 
 const limit = queueScript('limit', 'has-waiting-jobs');
 
-/** Operations that align the index with MongoDB and the settings: caps, adoption after a loss of data, number of shards. */
+/**
+ * Operations that align the index with MongoDB and the settings: caps, adoption after a loss of data, number of shards.
+ */
 export function queueUpkeep({ redis, all, leaseCapOf, announce }: QueueShards) {
   return {
     /** Applies changed caps of all organizations that have a cap or waiting jobs. */
@@ -21,15 +23,18 @@ export function queueUpkeep({ redis, all, leaseCapOf, announce }: QueueShards) {
     },
 
     /**
-     * Whether all leases in MongoDB were adopted since Redis last lost its data. Until then organizations with a cap are leased nothing,
-     * because the number of their leases is unknown.
+     * Whether all leases in MongoDB were adopted since Redis last lost its data. Until then organizations with a cap
+     * are leased nothing, because the number of their leases is unknown.
      */
     async isAdopted(): Promise<boolean> {
       const found = await Promise.all(all.map(({ adopted }) => redis.exists(adopted)));
       return found.every((count) => count === 1);
     },
 
-    /** Runs `adoptAll`, which adopts every lease, and records that it did; throws if Redis lost its data in the meantime. */
+    /**
+     * Runs `adoptAll`, which adopts every lease, and records that it did; throws if Redis lost its data in the
+     * meantime.
+     */
     async whileAdopting(adoptAll: () => Promise<void>): Promise<void> {
       await Promise.all(all.map(({ adopting }) => redis.set(adopting, '1')));
       await adoptAll();

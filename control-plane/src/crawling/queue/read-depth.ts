@@ -7,8 +7,9 @@ export type QueueDepth = { waiting: Record<PriorityClass, number>; delayed: numb
 /** Seconds that the last jobs of each priority class were leased for in the mean; null: none has ended. */
 export type JobSeconds = Record<PriorityClass, number | null>;
 /**
- * Depth and seconds. `capped`: number of waiting jobs by priority class that cannot be leased before a lease of their organization ends, if it gets
- * those of the first classes first. `running`: the leased jobs by priority class, of many an estimate.
+ * Depth and seconds. `capped`: number of waiting jobs by priority class that cannot be leased before a lease of their
+ * organization ends, if it gets those of the first classes first. `running`: the leased jobs by priority class, of many
+ * an estimate.
  */
 export type QueueLoad = QueueDepth & {
   capped: Record<PriorityClass, number>;
@@ -33,7 +34,10 @@ export async function readDepth(redis: RedisClient, shards: ShardKeys[]): Promis
   return { waiting: byClass(waiting), delayed, leased };
 }
 
-/** Counts jobs, and those beyond their organization's cap. The cost grows with the number of organizations that have a cap. */
+/**
+ * Counts jobs, and those beyond their organization's cap. The cost grows with the number of organizations that have a
+ * cap.
+ */
 export async function readLoad(redis: RedisClient, shards: ShardKeys[]): Promise<QueueLoad> {
   const beyondCap = async ({ leases, waiting }: ShardKeys, organizationId: string, cap: number): Promise<number[]> => {
     const queues = PRIORITY_CLASSES.map((priority) => waiting(organizationId, priority));
@@ -87,7 +91,10 @@ const byClass = <T>(values: readonly T[]): Record<PriorityClass, T> => ({
 
 const sum = (counts: number[]): number => counts.reduce((total, count) => total + count, 0);
 
-/** The jobs of an organization: waiting by priority class, and leased; `cap`: how many may be leased at once, null: any number. */
+/**
+ * The jobs of an organization: waiting by priority class, and leased; `cap`: how many may be leased at once, null: any
+ * number.
+ */
 export type OrganizationDepth = {
   organizationId: string;
   waiting: Record<PriorityClass, number>;
@@ -96,8 +103,8 @@ export type OrganizationDepth = {
 };
 
 /**
- * The organizations that have waiting jobs, and those with a cap that have leased ones, those with most waiting jobs first. The cost grows with
- * the number of organizations that wait or have a cap.
+ * The organizations that have waiting jobs, and those with a cap that have leased ones, those with most waiting jobs
+ * first. The cost grows with the number of organizations that wait or have a cap.
  */
 export async function readOrganizations(redis: RedisClient, shards: ShardKeys[]): Promise<OrganizationDepth[]> {
   const depthOf = async ({ waiting, leases }: ShardKeys, organizationId: string, cap: string | undefined) => {
@@ -125,9 +132,9 @@ export async function readOrganizations(redis: RedisClient, shards: ShardKeys[])
 }
 
 /**
- * Age in seconds (by the clock of Redis) of the oldest job of each priority class that waits for a node; 0: none does. Jobs of an organization at
- * its cap wait for one of its own leases to end, and do not count. While there is such an organization, the cost grows with the number of
- * organizations that wait.
+ * Age in seconds (by the clock of Redis) of the oldest job of each priority class that waits for a node; 0: none does.
+ * Jobs of an organization at its cap wait for one of its own leases to end, and do not count. While there is such an
+ * organization, the cost grows with the number of organizations that wait.
  */
 export async function readOldest(redis: RedisClient, shards: ShardKeys[]): Promise<Record<PriorityClass, number>> {
   const [[seconds], queues] = await Promise.all([

@@ -4,7 +4,10 @@ import type { RedisClient } from '../../platform/redis.ts';
 /** The scripts call ZMPOP, which Redis has since 7.0; Valkey reports itself as 7 or newer. */
 const MAJOR_VERSION = 7;
 
-/** Rejects if Redis is too old for the scripts of the queue: no job could be leased. A server that does not report its version passes. */
+/**
+ * Rejects if Redis is too old for the scripts of the queue: no job could be leased. A server that does not report its
+ * version passes.
+ */
 export async function requireVersion(redis: Pick<RedisClient, 'info'>): Promise<void> {
   const [, version, major] = /^redis_version:((\d+)\S*)/m.exec(await redis.info('server')) ?? [];
   if (Number(major ?? MAJOR_VERSION) >= MAJOR_VERSION) return;
@@ -12,8 +15,8 @@ export async function requireVersion(redis: Pick<RedisClient, 'info'>): Promise<
 }
 
 /**
- * Rejects if Redis may evict keys when its memory is full. Reads the policy from `INFO memory`, because managed services often forbid
- * `CONFIG GET`; a server that does not report its policy passes.
+ * Rejects if Redis may evict keys when its memory is full. Reads the policy from `INFO memory`, because managed
+ * services often forbid `CONFIG GET`; a server that does not report its policy passes.
  */
 export async function requireNoEviction(redis: Pick<RedisClient, 'info'>): Promise<void> {
   const [, policy = 'noeviction'] = /^maxmemory_policy:(\S+)/m.exec(await redis.info('memory')) ?? [];

@@ -27,7 +27,10 @@ export function waitingJobs(shards: QueueShards) {
     /** Adds a job to its organization's queue; false if it is in the set of its state already. */
     enqueue: (job: WaitingJob): Promise<boolean> => enqueueSoon(String(shards.numberOf(job.organizationId)), job),
 
-    /** Adds jobs to their organizations' queues, a hundred per script call; returns how many were missing from the set of their state. */
+    /**
+     * Adds jobs to their organizations' queues, a hundred per script call; returns how many were missing from the set
+     * of their state.
+     */
     async enqueueAll(jobs: WaitingJob[]): Promise<number> {
       const byShard = Map.groupBy(jobs, ({ organizationId }) => keysFor(organizationId));
       let added = 0;

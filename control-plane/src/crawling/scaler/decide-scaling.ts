@@ -1,6 +1,7 @@
 /**
- * What a scaled node does. `starting`: its container runs, and it has not reported yet. `silent`: it does not report, although it had the time to.
- * `dead`: its container has ended by itself; `ended`: after its drain. `blocked`: by the operator, and left alone, whatever it does.
+ * What a scaled node does. `starting`: its container runs, and it has not reported yet. `silent`: it does not report,
+ * although it had the time to. `dead`: its container has ended by itself; `ended`: after its drain. `blocked`: by the
+ * operator, and left alone, whatever it does.
  */
 export type ScaledNodeState = 'starting' | 'working' | 'silent' | 'draining' | 'drained' | 'dead' | 'ended' | 'blocked';
 
@@ -15,10 +16,16 @@ export type ScaledNode = {
   isToDrain: boolean;
 };
 
-/** A Docker host. `image`: the id there of the image that nodes are to have; null: the image is missing, or the host does not answer. */
+/**
+ * A Docker host. `image`: the id there of the image that nodes are to have; null: the image is missing, or the host
+ * does not answer.
+ */
 export type ScaledHost = { name: string; isReachable: boolean; image: string | null; min: number; max: number };
 
-/** The farm at `now` (ms). `desired`: nodes that the work needs; `others`: working nodes that the scaler has not created. */
+/**
+ * The farm at `now` (ms). `desired`: nodes that the work needs; `others`: working nodes that the scaler has not
+ * created.
+ */
 export type FarmView = { now: number; desired: number; others: number; hosts: ScaledHost[]; nodes: ScaledNode[] };
 
 /** Bounds of all hosts together. A need counts for `coolDownMs` after it has passed: nodes are drained no sooner. */
@@ -28,8 +35,9 @@ export type ScalingLimits = { min: number; max: number; coolDownMs: number };
 type Failures = { count: number; at: number };
 
 /**
- * What a step leaves for the next one. `needs` are falling: the first is the highest of the cool-down. `silentSince`: when each silent node, by its
- * name, was first seen so; `reportedSince`: since when each step has seen some node report, null: the last one saw none, or failed.
+ * What a step leaves for the next one. `needs` are falling: the first is the highest of the cool-down. `silentSince`:
+ * when each silent node, by its name, was first seen so; `reportedSince`: since when each step has seen some node
+ * report, null: the last one saw none, or failed.
  */
 export type ScalingMemory = {
   startedAt: number;
@@ -53,8 +61,8 @@ const STARTED_AT_ONCE = 10;
 const BAD_AFTER = 3;
 const [BACKOFF_MS, BACKOFF_MAX_MS] = [30_000, 900_000];
 /**
- * A node that is silent for this long is replaced, and removed if others have reported for as long. Reports of a working node are missing for
- * some seconds after Redis has lost its data, or the node API was unavailable.
+ * A node that is silent for this long is replaced, and removed if others have reported for as long. Reports of a
+ * working node are missing for some seconds after Redis has lost its data, or the node API was unavailable.
  */
 const SILENT_MS = 60_000;
 /** While no node reports, one that is silent for this long is replaced, if no host has room. */
@@ -209,7 +217,10 @@ class Step {
     return best !== undefined;
   }
 
-  /** The image that is wanted; one that works on the host, if nodes with the wanted one fail; null: no node may be started now. */
+  /**
+   * The image that is wanted; one that works on the host, if nodes with the wanted one fail; null: no node may be
+   * started now.
+   */
   #imageToStart({ name, image }: ScaledHost): string | null {
     const isBad = image === null || (this.#failures[keyOf(name, image)]?.count ?? 0) >= BAD_AFTER;
     const proven = this.#view.nodes.find(
@@ -233,8 +244,8 @@ class Step {
   }
 
   /**
-   * While no node reports and no host has room to try another one: the one that is silent the longest, which makes room for it. It is one at a
-   * time: if the node API is at fault, the others report again when it is back.
+   * While no node reports and no host has room to try another one: the one that is silent the longest, which makes room
+   * for it. It is one at a time: if the node API is at fault, the others report again when it is back.
    */
   #toGiveUp(): ScaledNode | undefined {
     const { now, hosts, nodes } = this.#view;

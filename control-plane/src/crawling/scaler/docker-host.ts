@@ -15,7 +15,9 @@ export type ContainerTemplate = {
   NetworkingConfig?: object;
 };
 
-/** A container of the scaler. `image`: the id of its image. `isRunning`: not ended; `since`: when it was created, in ms. */
+/**
+ * A container of the scaler. `image`: the id of its image. `isRunning`: not ended; `since`: when it was created, in ms.
+ */
 export type SeenContainer = { name: string; image: string; isRunning: boolean; since: number };
 
 export type DockerHost = ReturnType<typeof dockerHost>;
@@ -25,11 +27,14 @@ const CALL_MS = 15_000;
 const LABEL = 'adsweep.scaler';
 
 /**
- * The containers of the scaler `farm` on one engine. They are found by a label, so that others are never touched, and are not restarted by Docker:
- * a node that ends is replaced by one with a new name.
+ * The containers of the scaler `farm` on one engine. They are found by a label, so that others are never touched, and
+ * are not restarted by Docker: a node that ends is replaced by one with a new name.
  */
 export function dockerHost(address: DockerAddress, farm: string, template: ContainerTemplate) {
-  /** The client is loaded by the process that scales alone: it takes a tenth of the time in which a control plane starts. */
+  /**
+   * The client is loaded by the process that scales alone: it takes a tenth of the time in which a control plane
+   * starts.
+   */
   const engine = async () => {
     const { default: Docker } = await import('dockerode');
     // Anew for each call: certificates are renewed while the scaler runs. Throws where one cannot be read.

@@ -9,7 +9,10 @@ const START_MS = 120_000;
 /** Containers of the hosts that answered, by host. */
 export type SeenContainers = ReadonlyMap<string, readonly SeenContainer[]>;
 
-/** Joins containers with what their nodes report; `others`: the working nodes that are in none of them, an enrolled one with all its processes once. */
+/**
+ * Joins containers with what their nodes report; `others`: the working nodes that are in none of them, an enrolled one
+ * with all its processes once.
+ */
 export function joinReports(
   seen: SeenContainers,
   fleet: FleetReading,
@@ -35,7 +38,9 @@ export function joinReports(
   return { nodes, others: named.size };
 }
 
-/** An overloaded or waiting node continues its work, and takes more later: further ones would wait for the same service. */
+/**
+ * An overloaded or waiting node continues its work, and takes more later: further ones would wait for the same service.
+ */
 const STATES: Record<ReturnType<typeof nodeStateOf>, ScaledNodeState> = {
   working: 'working',
   overloaded: 'working',

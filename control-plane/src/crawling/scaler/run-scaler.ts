@@ -38,7 +38,10 @@ const STEP_EVERY_MS = 15_000;
 /** After this time another process scales, if the one that does has ended. */
 const CLAIM_MS = 60_000;
 
-/** Runs the scaler in one process of the deployment at a time. A process that takes over drains nothing during its first cool-down. */
+/**
+ * Runs the scaler in one process of the deployment at a time. A process that takes over drains nothing during its first
+ * cool-down.
+ */
 export function startScaler(dependencies: ScalerDependencies & { redis: RedisClient }, settings: ScalerSettings): Loop {
   const exclusive = exclusiveWork(dependencies.redis, 'scaler', CLAIM_MS);
   let scaler: Scaler | null = null;
@@ -118,7 +121,9 @@ export class Scaler {
     await this.#record({ desired: view.desired, nodes, decision, actions, failed, now });
   }
 
-  /** What there is on a host. The log has when its engine stops answering, with the reason, and when it answers again. */
+  /**
+   * What there is on a host. The log has when its engine stops answering, with the reason, and when it answers again.
+   */
   async #see(of: Host): Promise<SeenHost> {
     const { logger } = this.#dependencies;
     const { engine, name, min, max } = of;
@@ -157,7 +162,8 @@ export class Scaler {
     if (action.do === 'stop') await engine.stop(action.node);
     if (action.do === 'remove') {
       await engine.remove(action.node);
-      // No other node will have its name. Its last report would count as a working node that the scaler has not created.
+      // No other node will have its name. Its last report would count as a working node that the scaler has not
+      // created.
       await Promise.all([undrainNode(action.node), nodes.forget(action.node)]);
     }
     metrics.scalerActions.inc({ action: action.do });

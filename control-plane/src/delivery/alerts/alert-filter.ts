@@ -13,8 +13,8 @@ export type AlertFilter = { [Field in keyof AlertDimensions]?: string[] } & {
 const FIELDS = ['campaign_id', 'policy_set_id', 'tag_slug', 'country_code'] as const;
 
 /**
- * An alert has one key for each combination of fields, 16 with that of no field: an index over keys and status counts the alerts of every
- * combination of values, whatever their number.
+ * An alert has one key for each combination of fields, 16 with that of no field: an index over keys and status counts
+ * the alerts of every combination of values, whatever their number.
  */
 export const filterKeysOf = (values: AlertDimensions): string[] =>
   Array.from({ length: 2 ** FIELDS.length }, (_, mask) => keyOf(mask, values));
@@ -30,8 +30,8 @@ function keyOf(mask: number, values: Partial<AlertDimensions>): string {
 const KEYS_MAX = 200;
 
 /**
- * A filter as keys, of which a matching alert has exactly one, and what is left of it: lists that together have too many combinations are
- * compared with the fields. No keys: nothing matches.
+ * A filter as keys, of which a matching alert has exactly one, and what is left of it: lists that together have too
+ * many combinations are compared with the fields. No keys: nothing matches.
  */
 export type AlertQuestion = { keys: string[]; rest: { [Field in keyof AlertDimensions]?: { $in: string[] } } };
 

@@ -75,8 +75,8 @@ export function alertStore(store: Store) {
     },
 
     /**
-     * A page of matching alerts with one of these statuses, newest first, those after a position alone (null: from the first), their number, and the
-     * position of the last row (null: no more rows).
+     * A page of matching alerts with one of these statuses, newest first, those after a position alone (null: from the
+     * first), their number, and the position of the last row (null: no more rows).
      */
     async list(
       organizationId: string,

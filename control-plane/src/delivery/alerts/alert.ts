@@ -10,7 +10,9 @@ import type {
 import { initialOutbox } from '../../platform/outbox/outbox-source.ts';
 import { filterKeysOf } from './alert-filter.ts';
 
-/** An alert: a scan violated an entry of the policy set of its campaign. Names are kept as they were when it was raised. */
+/**
+ * An alert: a scan violated an entry of the policy set of its campaign. Names are kept as they were when it was raised.
+ */
 export type AlertRecord = OutboxFields &
   Violation &
   AlertedScan & {

@@ -7,10 +7,16 @@ import type { AlertStore, StatusWrite } from './alert-store.ts';
 const CHANGED_MAX = 10_000;
 const READ_AT_ONCE = 100;
 
-/** `updated`: alerts that were changed; `skipped`: those that have the status or cannot get it; `remaining`: further ones that can. */
+/**
+ * `updated`: alerts that were changed; `skipped`: those that have the status or cannot get it; `remaining`: further
+ * ones that can.
+ */
 export type BulkResult = { updated: number; skipped: number; remaining: number };
 
-/** Changes the status of an alert; the same status again changes nothing. null: there is none. Throws 422 if the change is not allowed. */
+/**
+ * Changes the status of an alert; the same status again changes nothing. null: there is none. Throws 422 if the change
+ * is not allowed.
+ */
 export async function changeAlert(
   alerts: Pick<AlertStore, 'find' | 'change'>,
   organizationId: string,

@@ -3,9 +3,9 @@ import { type AlertRecord, newAlerts } from './alert.ts';
 import type { AlertStore } from './alert-store.ts';
 
 /**
- * Called when an alert was raised or its status changed, at least once for each change and in their order; `change` is what the outbox
- * entry says, `alert` is the alert as it is now. A follower that throws is called again later, so that it must be idempotent by the alert's
- * id and `change.sequence`.
+ * Called when an alert was raised or its status changed, at least once for each change and in their order; `change` is
+ * what the outbox entry says, `alert` is the alert as it is now. A follower that throws is called again later, so that
+ * it must be idempotent by the alert's id and `change.sequence`.
  */
 export type AlertFollower = (
   alert: AlertRecord,

@@ -47,7 +47,10 @@ export function eventStore(store: Store) {
       return events.find({ _id: { $in: ids }, organization_id }).toArray();
     },
 
-    /** The next events of an organization between two moments (the first inclusive), oldest first; `after`: the last of those that were read. */
+    /**
+     * The next events of an organization between two moments (the first inclusive), oldest first; `after`: the last of
+     * those that were read.
+     */
     async between(
       organization_id: string,
       [from, to]: [Date, Date],

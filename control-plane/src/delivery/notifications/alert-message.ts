@@ -1,8 +1,8 @@
 import type { AlertStatus } from '../../platform/outbox/outbox-entry.ts';
 
 /**
- * An alert in a message. `labels`: those that the destination includes. `link`: the report of the scan. `now`: its status, if that is not the
- * message's any more. '' where there is nothing.
+ * An alert in a message. `labels`: those that the destination includes. `link`: the report of the scan. `now`: its
+ * status, if that is not the message's any more. '' where there is nothing.
  */
 export type AlertLine = {
   tag: string;
@@ -20,8 +20,8 @@ export type AlertLine = {
 export type MessagePicture = { bytes: Buffer; url: string };
 
 /**
- * A message about alerts of one campaign that got one status. `id`: the same whenever it is sent again; absent: a test. `count`: all of them; `lines`: the
- * first ones. `note`: said before the lines.
+ * A message about alerts of one campaign that got one status. `id`: the same whenever it is sent again; absent: a test.
+ * `count`: all of them; `lines`: the first ones. `note`: said before the lines.
  */
 export type AlertMessage = {
   id?: string;
@@ -40,7 +40,10 @@ export const LINES_MAX = 20;
 const SUBJECT_MAX = 200;
 const TEXT_MAX = { campaign: 120, tag: 100, url: 150, label: 60 };
 
-/** The first line of a message: `Spring offer: open · 3 alerts`. If it is longer than `max` UTF-16 units, the name of the campaign is cut. */
+/**
+ * The first line of a message: `Spring offer: open · 3 alerts`. If it is longer than `max` UTF-16 units, the name of
+ * the campaign is cut.
+ */
 export function titleOf({ campaign, status, count }: AlertMessage, max = Number.POSITIVE_INFINITY): string {
   const about = `: ${status} · ${count} ${count === 1 ? 'alert' : 'alerts'}`;
   let characters = TEXT_MAX.campaign;
@@ -49,13 +52,19 @@ export function titleOf({ campaign, status, count }: AlertMessage, max = Number.
   return title;
 }
 
-/** The subject of a mail: the title, and what was found: `Spring offer: open · 3 alerts: Back button trap (high), Plays sound (medium)`. */
+/**
+ * The subject of a mail: the title, and what was found:
+ * `Spring offer: open · 3 alerts: Back button trap (high), Plays sound (medium)`.
+ */
 export function subjectOf(message: AlertMessage): string {
   const found = [...new Set(message.lines.map((line) => factsOf(line).heading))];
   return shown([titleOf(message), found.join(', ')].filter((part) => part !== '').join(': '), SUBJECT_MAX);
 }
 
-/** What an alert says, in the order of reading; empty ones are left out. Values come from clients and from hostile pages. */
+/**
+ * What an alert says, in the order of reading; empty ones are left out. Values come from clients and from hostile
+ * pages.
+ */
 export type LineFact = { name: string; value: string };
 
 /** The tag with its severity, and the facts about the scan. */

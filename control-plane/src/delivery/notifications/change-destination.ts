@@ -100,7 +100,10 @@ export const connectionOf = (
   };
 };
 
-/** Whether a change starts a destination anew: it switches it on, or connects it otherwise, unless a client has paused it. */
+/**
+ * Whether a change starts a destination anew: it switches it on, or connects it otherwise, unless a client has paused
+ * it.
+ */
 export const startsAnew = (
   { disabled_reason }: Pick<DestinationRecord, 'disabled_reason'>,
   sent: Pick<DestinationPatch, 'is_active' | Channel>,

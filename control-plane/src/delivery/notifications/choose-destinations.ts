@@ -9,8 +9,8 @@ export type Routed = Pick<
 >;
 
 /**
- * The destinations that get an alert with these labels in this status. `all`: those of the organization. By label, where the campaign routes so:
- * those with a fitting value; where none fits, those without a `route_label_key`. Pure.
+ * The destinations that get an alert with these labels in this status. `all`: those of the organization. By label,
+ * where the campaign routes so: those with a fitting value; where none fits, those without a `route_label_key`. Pure.
  */
 export function chooseDestinations<T extends Routed>(
   { mode, destination_ids, routing_label_key }: AlertRouting,

@@ -60,7 +60,10 @@ const SEVERE_FIRST = ['high', 'medium', 'low'];
 const rankOf = ({ severity }: AlertLine): number =>
   SEVERE_FIRST.includes(severity) ? SEVERE_FIRST.indexOf(severity) : SEVERE_FIRST.length;
 
-/** The line of an alert that got a status. Messages that failed are sent after later ones: each says what has become of its alerts since. */
+/**
+ * The line of an alert that got a status. Messages that failed are sent after later ones: each says what has become of
+ * its alerts since.
+ */
 function lineOf(
   alert: AlertRecord,
   status: AlertStatus,

@@ -93,7 +93,10 @@ export function destinationStore(store: Store) {
       );
     },
 
-    /** Writes the health of a claimed destination. `off`: it is switched off too, which ends the claim. False: the claim is lost. */
+    /**
+     * Writes the health of a claimed destination. `off`: it is switched off too, which ends the claim. False: the claim
+     * is lost.
+     */
     async setHealth(claim: Claim, health: DestinationHealth, off: { now: Date } | null): Promise<boolean> {
       const update = {
         $set: {

@@ -27,7 +27,9 @@ const CLAIM_MS = 180_000;
 /** Destinations that a process works for at a time: of all organizations, and of one. */
 const AT_ONCE = 32;
 const OF_ONE_AT_ONCE = 4;
-/** Messages that are sent for one destination before others have their turn, and for how long further ones are begun. */
+/**
+ * Messages that are sent for one destination before others have their turn, and for how long further ones are begun.
+ */
 const MESSAGES_PER_CLAIM = 20;
 const BEGUN_FOR_MS = 10_000;
 
@@ -44,7 +46,10 @@ export function startDispatching(parts: DispatchParts): Loop {
   });
 }
 
-/** Claims due destinations and sends what is due for them. Returns whether there were any: a step of the pool, for tests. */
+/**
+ * Claims due destinations and sends what is due for them. Returns whether there were any: a step of the pool, for
+ * tests.
+ */
 export async function dispatchDue(parts: DispatchParts): Promise<boolean> {
   const { claimed } = await claim(parts, AT_ONCE, { each: AT_ONCE, now: new Map() });
   await Promise.all(claimed.map((one) => serve(parts, one)));
@@ -84,7 +89,10 @@ async function serve(parts: DispatchParts, claimed: DestinationRecord, signal?: 
   }
 }
 
-/** When a destination is due again whose next message may be sent at `nextAt` (Unix ms, null: it has none); null: with its next notice. */
+/**
+ * When a destination is due again whose next message may be sent at `nextAt` (Unix ms, null: it has none); null: with
+ * its next notice.
+ */
 async function dueAgainAt(
   { notices }: DispatchParts,
   { organization_id, _id: destination_id, health: { failing_since } }: DestinationRecord,
@@ -99,7 +107,9 @@ async function dueAgainAt(
   return dueAts.length > 0 ? new Date(Math.min(...dueAts)) : null;
 }
 
-/** Makes messages of the notices that have waited long enough. A notice begins one message, whose id follows from it. */
+/**
+ * Makes messages of the notices that have waited long enough. A notice begins one message, whose id follows from it.
+ */
 async function formMessages({ notices }: DispatchParts, destination: DestinationRecord, now: Date): Promise<void> {
   const of = { organization_id: destination.organization_id, destination_id: destination._id };
   for (;;) {

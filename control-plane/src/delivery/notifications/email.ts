@@ -46,7 +46,9 @@ function lineText(line: AlertLine): string {
 
 const COLORS: Record<string, string> = { high: '#b3261e', medium: '#9a5b00', low: '#4a5568' };
 
-/** Mail programs know no style sheets and few elements: all styles are at their elements, and the layout is one column. */
+/**
+ * Mail programs know no style sheets and few elements: all styles are at their elements, and the layout is one column.
+ */
 function page({ lines, note, picture }: AlertMessage, title: string, more: string): Html {
   return html`<!doctype html>
 <html lang="en">
@@ -81,7 +83,7 @@ ${facts.map(({ name, value }) => html`<p style="margin:0 0 2px;font-size:14px;ov
 }
 
 /**
- * Mail programs make links of what looks like an address, in any script. A zero-width non-joiner prevents that for hostile ones; it changes
- * no letter.
+ * Mail programs make links of what looks like an address, in any script. A zero-width non-joiner prevents that for
+ * hostile ones; it changes no letter.
  */
 const inert = (text: string): string => text.replaceAll(/:\/\/|[.@](?=[\p{L}\p{N}_])/gu, '$&\u200c');

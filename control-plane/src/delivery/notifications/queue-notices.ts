@@ -15,7 +15,10 @@ type Parts = {
   now?: () => Date;
 };
 
-/** Queues a notice of each change of an alert for the destinations that get it; once, however often it is called for the same change. */
+/**
+ * Queues a notice of each change of an alert for the destinations that get it; once, however often it is called for the
+ * same change.
+ */
 export function queueNotices({ destinations, notices, readRouting, now = () => new Date() }: Parts): AlertFollower {
   return async ({ _id: alert_id, organization_id, campaign_id, labels }, { status, sequence }) => {
     const routing = await readRouting(organization_id, campaign_id);

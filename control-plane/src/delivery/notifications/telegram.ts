@@ -5,7 +5,10 @@ import type { SendOutcome } from './destination-health.ts';
 /** Telegram's limits, in characters after its formatting was read; ours count the formatting too. */
 const TEXT_MAX = 4_096;
 const CAPTION_MAX = 1_024;
-/** Telegram ignores the formatting of a message after so many entities: an address that is to be code would become a link. */
+/**
+ * Telegram ignores the formatting of a message after so many entities: an address that is to be code would become a
+ * link.
+ */
 const ENTITIES_MAX = 100;
 /** For the number of alerts that are left out. */
 const MORE_MAX = 40;

@@ -15,7 +15,9 @@ export type RelayDependencies = {
   logger: Logger;
 };
 
-/** The relay is woken when an outbox is filled; this interval covers lost hints, and records of a relay that has died. */
+/**
+ * The relay is woken when an outbox is filled; this interval covers lost hints, and records of a relay that has died.
+ */
 const LOOK_EVERY_MS = 5_000;
 const RECORDS_AT_ONCE = 50;
 /** How long a relay may work on the records of one step before another one takes them over. */
@@ -42,7 +44,10 @@ export function startMeasuringOutboxes(dependencies: RelayDependencies): Loop {
 /** The result of one step: how many entries it carried out, and whether more records are due. */
 type RelayStep = { entries: number; hasMore: boolean };
 
-/** Carries out the entries of the records that have been due longest. `retryIn` is called with the delay in ms when an entry failed. */
+/**
+ * Carries out the entries of the records that have been due longest. `retryIn` is called with the delay in ms when an
+ * entry failed.
+ */
 export async function relay(
   dependencies: RelayDependencies,
   now: Date,
@@ -70,7 +75,10 @@ export async function relay(
   };
 }
 
-/** One record's entries in order; when one fails, the following entries of the same record wait, those of other records do not. */
+/**
+ * One record's entries in order; when one fails, the following entries of the same record wait, those of other records
+ * do not.
+ */
 async function relayRecord(
   dependencies: RelayDependencies,
   source: OutboxSource,

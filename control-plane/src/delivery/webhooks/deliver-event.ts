@@ -20,7 +20,10 @@ export type DeliverParts = {
   clock?: () => Date;
 };
 
-/** The outcome of a delivery. `dropped`: it was not sent; `stopped`: the process stops, and the delivery waits for another one. */
+/**
+ * The outcome of a delivery. `dropped`: it was not sent; `stopped`: the process stops, and the delivery waits for
+ * another one.
+ */
 export type DeliveryResult = { of: Try; delivery: DeliveryRecord } | 'dropped' | 'stopped';
 
 /** What all deliveries of a batch are sent with; `secrets` null: they cannot be read. */

@@ -4,8 +4,8 @@ import { type EndpointRecord, wantsEvent } from './endpoint.ts';
 import { WINDOW_MS } from './health.ts';
 
 /**
- * What became of an event for an endpoint. `waiting`: it is sent, or tried again; `expired`: it was not taken within 24 hours; `dropped`: the
- * endpoint does not want it any more, or nothing of it is left.
+ * What became of an event for an endpoint. `waiting`: it is sent, or tried again; `expired`: it was not taken within 24
+ * hours; `dropped`: the endpoint does not want it any more, or nothing of it is left.
  */
 export const DELIVERY_STATES = ['waiting', 'delivered', 'expired', 'dropped'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
@@ -48,7 +48,10 @@ export type AttemptRecord = Attempt &
 
 export const deliveryIdOf = (eventId: string, endpointId: string): string => `${eventId}:${endpointId}`;
 
-/** The deliveries of an event to those of an organization's endpoints that want it, paused ones too: the window of the event runs on for them. */
+/**
+ * The deliveries of an event to those of an organization's endpoints that want it, paused ones too: the window of the
+ * event runs on for them.
+ */
 export function deliveriesOf(event: EventRecord, endpoints: EndpointRecord[]): DeliveryRecord[] {
   const { _id: event_id, organization_id, scan_id, campaign_id, sequence, kind, occurred_at } = event;
   return endpoints
@@ -73,7 +76,10 @@ export function deliveriesOf(event: EventRecord, endpoints: EndpointRecord[]): D
 export const windowEndsAt = ({ window_from }: Pick<DeliveryRecord, 'window_from'>): Date =>
   new Date(window_from.getTime() + WINDOW_MS);
 
-/** What became of a delivery. One whose window is over waits no more, although nothing ends it while its endpoint is paused or switched off. */
+/**
+ * What became of a delivery. One whose window is over waits no more, although nothing ends it while its endpoint is
+ * paused or switched off.
+ */
 export const stateAt = (delivery: Pick<DeliveryRecord, 'state' | 'window_from'>, now: Date): DeliveryState =>
   delivery.state === 'waiting' && windowEndsAt(delivery) <= now ? 'expired' : delivery.state;
 

@@ -4,7 +4,10 @@ import type { Collection, UpdateFilter } from '../../platform/store.ts';
 import type { EndpointRecord, Warning } from './endpoint.ts';
 import type { Health } from './health.ts';
 
-/** What a claim holds: the endpoint as it was then, under the fence of the claim. `epoch`: it has not started anew since. */
+/**
+ * What a claim holds: the endpoint as it was then, under the fence of the claim. `epoch`: it has not started anew
+ * since.
+ */
 type ClaimedEndpoint = Pick<EndpointRecord, '_id' | 'organization_id' | 'fence' | 'epoch'>;
 
 /** The claims of endpoints that have something to send, each by one dispatcher at a time. */
@@ -17,7 +20,8 @@ export function endpointClaims(endpoints: Collection<EndpointRecord>) {
 
     /**
      * Counts deliveries that were queued for these endpoints, then makes those of them due that nothing else makes due:
-     * one that is paused is due when its pause ends, and one that is claimed looks again. Returns whether any became due.
+     * one that is paused is due when its pause ends, and one that is claimed looks again. Returns whether any became
+     * due.
      */
     async queued(organization_id: string, ids: string[], now: Date): Promise<boolean> {
       await endpoints.updateMany({ organization_id, _id: { $in: ids } }, { $inc: { arrivals: 1 } });

@@ -19,7 +19,9 @@ const EventTypes = DistinctList(Type.Enum(EVENT_KINDS), {
   maxItems: EVENT_KINDS.length,
   description: 'Empty: all kinds.',
 });
-/** `minItems` 1: a list from which a client has taken the last campaign must not have the events of all campaigns sent. */
+/**
+ * `minItems` 1: a list from which a client has taken the last campaign must not have the events of all campaigns sent.
+ */
 const campaignIds = (minItems: 0 | 1, description: string) =>
   orNull(DistinctList(Type.String({ maxLength: 36 }), { minItems, maxItems: CAMPAIGNS_MAX, description }));
 

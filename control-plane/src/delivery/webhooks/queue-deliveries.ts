@@ -10,7 +10,10 @@ export type QueueParts = {
   queued: () => void;
 };
 
-/** Queues an event for each endpoint of its organization that wants it. Called again for the same event, it queues nothing twice. */
+/**
+ * Queues an event for each endpoint of its organization that wants it. Called again for the same event, it queues
+ * nothing twice.
+ */
 export async function queueDeliveries(
   { endpoints, deliveries, queued }: QueueParts,
   event: EventRecord,

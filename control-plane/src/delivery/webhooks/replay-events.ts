@@ -15,8 +15,8 @@ export type ReplayParts = {
 const READ_AT_ONCE = 200;
 
 /**
- * Queues the event of an attempt again, whatever became of it. False: there is no such attempt, its endpoint was deleted, or its event, which is
- * kept for seven days from when it occurred: an attempt is kept longer.
+ * Queues the event of an attempt again, whatever became of it. False: there is no such attempt, its endpoint was
+ * deleted, or its event, which is kept for seven days from when it occurred: an attempt is kept longer.
  */
 export async function replayAttempt(
   parts: ReplayParts,
@@ -34,8 +34,8 @@ export async function replayAttempt(
 }
 
 /**
- * Queues the events between two moments that fit the filters of an endpoint and were not taken by it, events before its creation included; those
- * that were are skipped.
+ * Queues the events between two moments that fit the filters of an endpoint and were not taken by it, events before its
+ * creation included; those that were are skipped.
  */
 export async function replayRange(
   parts: ReplayParts,
@@ -68,8 +68,8 @@ export async function replayRange(
 }
 
 /**
- * Queues deliveries of one endpoint again, and behind them the later events of their scans that still wait: otherwise these would be sent first, because
- * they have waited longer. Returns how many of the deliveries there still are.
+ * Queues deliveries of one endpoint again, and behind them the later events of their scans that still wait: otherwise
+ * these would be sent first, because they have waited longer. Returns how many of the deliveries there still are.
  */
 async function replayInOrder(
   { deliveries, events }: Pick<ReplayParts, 'deliveries' | 'events'>,

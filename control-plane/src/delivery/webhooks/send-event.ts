@@ -35,7 +35,9 @@ function withoutArchived(payload: TagsDetected, tags: Tags): TagsDetected | null
     : { ...payload, tag_slugs, tags: payload.tags.filter(({ slug }) => inService(slug)) };
 }
 
-/** The headers of Standard Webhooks: a signature by each secret, so that both are accepted while a secret is replaced. */
+/**
+ * The headers of Standard Webhooks: a signature by each secret, so that both are accepted while a secret is replaced.
+ */
 export function signedHeaders(eventId: string, body: string, secrets: string[], now: Date): Record<string, string> {
   return {
     'content-type': 'application/json',

@@ -33,7 +33,9 @@ export const warningOf = ({ health }: EndpointRecord, about: Warning['about'], n
   due_at: dueAtOnce(now),
 });
 
-/** Mails warnings. Any number of processes may do so; one that ends in between lets another send the same mail again. */
+/**
+ * Mails warnings. Any number of processes may do so; one that ends in between lets another send the same mail again.
+ */
 export function startMailingWarnings(parts: WarningParts): Loop {
   const step = () => mailNextWarning(parts, new Date());
   return startLoop(parts.logger, { name: 'webhook warnings', everyMs: LOOK_EVERY_MS, step });

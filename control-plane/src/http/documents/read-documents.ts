@@ -23,7 +23,9 @@ const LISTS = /^(errors|events|settings|metrics)#/;
 /** Characters around the first word that was found. */
 const EXCERPT = 160;
 
-/** Reads the documents from the Markdown files that `contents.json` lists, by chapter. Throws for one that is missing. */
+/**
+ * Reads the documents from the Markdown files that `contents.json` lists, by chapter. Throws for one that is missing.
+ */
 export async function readDocuments(): Promise<Documents> {
   const contents: Record<string, string[]> = JSON.parse(await readFile(join(FOLDER, 'contents.json'), 'utf8'));
   const chapters: Chapter[] = [];

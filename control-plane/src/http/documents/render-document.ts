@@ -9,7 +9,10 @@ export type Section = { id: string; heading: string; text: string; code: string 
 /** A document as it is shown. The first heading is its title. */
 export type Rendered = { title: string; body: Html; headings: Heading[]; sections: Section[] };
 
-/** Markup in a document is text, and a link leads only where a browser may go: the renderer escapes all that it is given. */
+/**
+ * Markup in a document is text, and a link leads only where a browser may go: the renderer escapes all that it is
+ * given.
+ */
 const renderer = new MarkdownIt({ html: false, linkify: false, typographer: false });
 
 renderer.renderer.rules.table_open = () => '<div class="table" tabindex="0"><table>\n';
@@ -25,8 +28,8 @@ renderer.renderer.rules.code_inline = (tokens, at) =>
   `<code>${renderer.utils.escapeHtml(tokens[at]!.content).replaceAll(/(?<=\w)[_.](?=\w)/g, '$&<wbr>')}</code>`;
 
 /**
- * A Markdown text as a page. Links to other documents (`name.md`), and to other pages of the service (`/docs/api`), lead there from a page that is
- * `root` away from the root of the service. Throws without a title. Pure.
+ * A Markdown text as a page. Links to other documents (`name.md`), and to other pages of the service (`/docs/api`),
+ * lead there from a page that is `root` away from the root of the service. Throws without a title. Pure.
  */
 export function renderDocument(text: string, root: string): Rendered {
   const tokens = renderer.parse(text, {});
@@ -76,7 +79,9 @@ function addText(sections: Section[], text: string): void {
   if (last) last.text += `${text} `;
 }
 
-/** As GitHub names headings, so that links work there too: in lower case, with hyphens for spaces, without other signs. */
+/**
+ * As GitHub names headings, so that links work there too: in lower case, with hyphens for spaces, without other signs.
+ */
 export const headingId = (heading: string): string =>
   heading
     .toLowerCase()
@@ -102,5 +107,8 @@ function turnLink(link: Token, root: string): void {
 /** Where a document is, from the root of the service: the index at `docs`, the others below it. */
 export const pathOf = (name: string): string => (name === 'index' ? 'docs' : `docs/${name}`);
 
-/** The way from a page to the root of the service. Links are relative, so that it can be served below any path of its host. */
+/**
+ * The way from a page to the root of the service. Links are relative, so that it can be served below any path of its
+ * host.
+ */
 export const rootFrom = (name: string): string => (name === 'index' ? '' : '../');

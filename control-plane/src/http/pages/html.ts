@@ -30,7 +30,10 @@ class Markup {
 /** Markup that only {@link html} can create: everything inserted into it is escaped. */
 export type Html = Markup;
 
-/** Writes markup. Insert into text and into double-quoted attributes only; never a URL from outside into `href` or `src`. */
+/**
+ * Writes markup. Insert into text and into double-quoted attributes only; never a URL from outside into `href` or
+ * `src`.
+ */
 export function html(fixed: TemplateStringsArray, ...inserted: Inserted[]): Html {
   return new Markup(fixed.reduce((text, part, index) => text + render(inserted[index - 1] ?? null) + part));
 }
@@ -50,8 +53,8 @@ const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 const escapeMarkup = (text: string): string => text.replace(/[&<>"']/g, (char) => ENTITIES[char]!);
 
 /**
- * Invisible characters and those that change the direction of text: control, format, private use, lone surrogates, fillers. Scripts and emoji need
- * the joiners and variation selectors, which are none.
+ * Invisible characters and those that change the direction of text: control, format, private use, lone surrogates,
+ * fillers. Scripts and emoji need the joiners and variation selectors, which are none.
  */
 const INVISIBLE = /(?![\n\r\t\u200c\u200d]|\p{VS})[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{DI}\u2800]/gu;
 
@@ -60,13 +63,17 @@ const PLAIN = /^[\x20-\x7e]*$/;
 
 const hexOf = (char: string): string => char.codePointAt(0)!.toString(16).toUpperCase();
 
-/** Replaces invisible characters with their code points, such as `[U+202E]`: with them, a hostile title could look like another one. */
+/**
+ * Replaces invisible characters with their code points, such as `[U+202E]`: with them, a hostile title could look like
+ * another one.
+ */
 const showInvisible = (text: string): string =>
   PLAIN.test(text) ? text : text.replace(INVISIBLE, (char) => `[U+${hexOf(char).padStart(4, '0')}]`);
 
 /**
- * The value of a field of a form, in a double-quoted attribute or a text area: it comes back as it is, with its invisible characters, which are
- * written as references. A reference to one of U+0080 to U+009F would be another character, so these stay.
+ * The value of a field of a form, in a double-quoted attribute or a text area: it comes back as it is, with its
+ * invisible characters, which are written as references. A reference to one of U+0080 to U+009F would be another
+ * character, so these stay.
  */
 export const fieldValue = (value: string | number): Html =>
   new Markup(

@@ -15,10 +15,10 @@ export type BackedUp = { store: Pick<Store, 'backUp'>; dataDir: string; inBucket
 export type BackupResult = { folder: string; copied: number; present: number; inBucket: boolean };
 
 /**
- * Makes a backup in `folder`, which is new, empty or has an earlier backup. Writes go on: the records are those of one moment, and the files
- * that they name are there, except for those that both came and were deleted while it was made. Files are copied before the records, and then those
- * that came meanwhile: what was there at first and is deleted in between is in the copy already.
- * Throws OperatorError when the folder cannot take it.
+ * Makes a backup in `folder`, which is new, empty or has an earlier backup. Writes go on: the records are those of one
+ * moment, and the files that they name are there, except for those that both came and were deleted while it was made.
+ * Files are copied before the records, and then those that came meanwhile: what was there at first and is deleted in
+ * between is in the copy already. Throws OperatorError when the folder cannot take it.
  */
 export async function backUp({ store, dataDir, inBucket }: BackedUp, folder: string): Promise<BackupResult> {
   if (!store.backUp)
@@ -42,7 +42,10 @@ export async function backUp({ store, dataDir, inBucket }: BackedUp, folder: str
 
 const NO_FILES: CopyCounts = { copied: 0, present: 0 };
 
-/** Copies the files of scans that `to` lacks, from one folder with `objects/` to another; only those stored before `before`. */
+/**
+ * Copies the files of scans that `to` lacks, from one folder with `objects/` to another; only those stored before
+ * `before`.
+ */
 export async function copyFiles(from: string, to: string, before?: Date): Promise<CopyCounts> {
   const [source, target] = await Promise.all([
     openDiskObjects(join(from, OBJECTS)),
@@ -80,8 +83,8 @@ async function copySecrets(from: string, to: string): Promise<void> {
 }
 
 /**
- * Removes the copies of the store that are no backup: of earlier ones, and of those that failed or were interrupted, which would take the space that
- * each further one needs.
+ * Removes the copies of the store that are no backup: of earlier ones, and of those that failed or were interrupted,
+ * which would take the space that each further one needs.
  */
 async function removeIncomplete(folder: string): Promise<void> {
   const complete = await readBackup(folder);

@@ -8,8 +8,8 @@ import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 
 /**
- * A backup is a folder: `backup.json`, the copy of the store that it names, `objects/` with the files of scans, unless these are in a bucket, and
- * the secrets of the data folder. What `backup.json` names is complete: it is replaced last.
+ * A backup is a folder: `backup.json`, the copy of the store that it names, `objects/` with the files of scans, unless
+ * these are in a bucket, and the secrets of the data folder. What `backup.json` names is complete: it is replaced last.
  */
 const BackupSchema = Type.Object({
   format: Type.Literal(1),
@@ -23,12 +23,17 @@ export type Backup = Static<typeof BackupSchema>;
 
 const NAME = 'backup.json';
 
-/** Files of the data folder that a backup takes along, if they are there: without them stored secrets cannot be read. */
+/**
+ * Files of the data folder that a backup takes along, if they are there: without them stored secrets cannot be read.
+ */
 export const SECRET_FILES = ['secrets.key', 'secrets.json'];
 export const OBJECTS = 'objects';
 export const STORE = 'store.db';
 
-/** The backup in `folder`; null: there is none, or it was never completed. Throws OperatorError for one that this version does not know. */
+/**
+ * The backup in `folder`; null: there is none, or it was never completed. Throws OperatorError for one that this
+ * version does not know.
+ */
 export async function readBackup(folder: string): Promise<Backup | null> {
   const text = await readFile(join(folder, NAME), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
@@ -46,7 +51,10 @@ export async function writeBackup(folder: string, backup: Backup): Promise<void>
   await syncFile(folder);
 }
 
-/** Writes a file that only its owner can read, and syncs it to the disk. An earlier one stays until the new one is complete. */
+/**
+ * Writes a file that only its owner can read, and syncs it to the disk. An earlier one stays until the new one is
+ * complete.
+ */
 export async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
   const file = await open(`${path}.new`, 'w', 0o600);
   try {

@@ -20,8 +20,8 @@ function socketIn(dataDir: string): string | null {
 }
 
 /**
- * Makes backups for `npm run backup` of the same machine, one after the other, while this process has the store open. Returns the function that
- * stops listening and waits for a backup under way.
+ * Makes backups for `npm run backup` of the same machine, one after the other, while this process has the store open.
+ * Returns the function that stops listening and waits for a backup under way.
  */
 export async function serveBackups(parts: BackedUp, logger: Logger): Promise<() => Promise<void>> {
   const path = socketIn(parts.dataDir);
@@ -59,7 +59,10 @@ export async function serveBackups(parts: BackedUp, logger: Logger): Promise<() 
   };
 }
 
-/** Asks the process that has the store in `dataDir` open for a backup; null: no process has. Throws OperatorError when it fails. */
+/**
+ * Asks the process that has the store in `dataDir` open for a backup; null: no process has. Throws OperatorError when
+ * it fails.
+ */
 export async function requestBackup(dataDir: string, folder: string): Promise<BackupResult | null> {
   const socketPath = socketIn(dataDir);
   if (!socketPath) return null;

@@ -18,8 +18,9 @@ import {
 const IN_USE = ['store.db', 'store.db-wal', 'redis'];
 
 /**
- * Puts a backup into `dataDir`, which must have no records yet. Can be repeated after it was interrupted: the records get their name last. Returns
- * the backup and how many files of scans there are. Throws OperatorError where the backup is damaged or the folder is in use.
+ * Puts a backup into `dataDir`, which must have no records yet. Can be repeated after it was interrupted: the records
+ * get their name last. Returns the backup and how many files of scans there are. Throws OperatorError where the backup
+ * is damaged or the folder is in use.
  */
 export async function restore(folder: string, dataDir: string): Promise<{ backup: Backup; files: number }> {
   const backup = await readBackup(folder);

@@ -4,8 +4,8 @@ import type { Document } from '../store.ts';
 import { inBatches, type Migration } from './migration.ts';
 
 /**
- * Gives events a UUID, their scan and their sequence number; outbox entries too, with a due time. In older versions a scan had each kind of
- * event at most once, always in this order.
+ * Gives events a UUID, their scan and their sequence number; outbox entries too, with a due time. In older versions a
+ * scan had each kind of event at most once, always in this order.
  */
 const ORDER = ['scanning.screenshot.captured', 'scanning.tags.detected', 'scanning.scan.completed'];
 const sequenceOf = (kind: string): number => ORDER.indexOf(kind) + 1;

@@ -8,7 +8,10 @@ type Running = { sequence: number; balance_after_micros: number; counts: Record<
 const BATCH = 500;
 const START: Running = { sequence: 0, balance_after_micros: 0, counts: {}, created_at: new Date(0) };
 
-/** Gives ledger entries, ordered by time, their sequence number, the balance after them and the running counts of their types. */
+/**
+ * Gives ledger entries, ordered by time, their sequence number, the balance after them and the running counts of their
+ * types.
+ */
 export const ledgerInSequence: Migration = {
   version: 2,
   name: 'ledger in sequence',

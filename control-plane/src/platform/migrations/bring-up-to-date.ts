@@ -18,8 +18,8 @@ const POLL_EVERY_MS = 250;
 const FIRST_COLLECTIONS = ['scans', 'api_keys', 'ledger_entries', 'events'];
 
 /**
- * Runs the missing migrations of the store, each in one process, while other processes wait. An interrupted migration is run again. Throws
- * an OperatorError if a newer version of the code has written the store.
+ * Runs the missing migrations of the store, each in one process, while other processes wait. An interrupted migration
+ * is run again. Throws an OperatorError if a newer version of the code has written the store.
  */
 export async function bringUpToDate(store: Store, logger: Logger, migrations: Migration[] = MIGRATIONS): Promise<void> {
   const meta = store.collection<Meta>('meta');

@@ -12,7 +12,10 @@ import { endpointsWithoutSlots } from './0011-endpoints-without-slots.ts';
 import { analysisInTurns } from './0012-analysis-in-turns.ts';
 import type { Migration } from './migration.ts';
 
-/** All migrations, oldest first. The version of the last one is the version of the store that this code reads and writes. */
+/**
+ * All migrations, oldest first. The version of the last one is the version of the store that this code reads and
+ * writes.
+ */
 export const MIGRATIONS: Migration[] = [
   eventsInSequence,
   ledgerInSequence,

@@ -1,14 +1,17 @@
 import type { Collection, Document, Filter, Store } from '../store.ts';
 
 /**
- * A step that updates a store from the previous version to `version`. It must be idempotent: an interrupted migration is run again from
- * the start.
+ * A step that updates a store from the previous version to `version`. It must be idempotent: an interrupted migration
+ * is run again from the start.
  */
 export type Migration = {
   version: number;
   /** A name for the log. */
   name: string;
-  /** Must call `checkpoint` after each batch: it renews the claim, and throws if another process has taken over the migration. */
+  /**
+   * Must call `checkpoint` after each batch: it renews the claim, and throws if another process has taken over the
+   * migration.
+   */
   run(store: Store, checkpoint: Checkpoint): Promise<void>;
 };
 

@@ -9,8 +9,8 @@ const COPIES_AT_ONCE = 8;
 export type CopyOptions = { before?: Date; progress?: (counts: CopyCounts) => void };
 
 /**
- * Copies all objects below `key` that `to` lacks, or has with another size; an object never changes under its key. Objects that are removed
- * meanwhile are left out.
+ * Copies all objects below `key` that `to` lacks, or has with another size; an object never changes under its key.
+ * Objects that are removed meanwhile are left out.
  */
 export async function copyObjects(
   from: Pick<ObjectStore, 'list' | 'get'>,

@@ -13,7 +13,10 @@ const MOVES_MAX = 20;
 /** Further attempts to remove a folder in which objects are stored concurrently. */
 const DELETES_MAX = 20;
 
-/** Opens an object store with files below `root`. A file gets its name only when it is complete; a folder without files is removed. */
+/**
+ * Opens an object store with files below `root`. A file gets its name only when it is complete; a folder without files
+ * is removed.
+ */
 export async function openDiskObjects(root: string): Promise<ObjectStore> {
   await mkdir(join(root, TEMPORARY), { recursive: true });
   const syncFolders = syncFoldersBelow(root);
@@ -151,8 +154,8 @@ async function syncFolder(folder: string): Promise<void> {
 const OBJECTS_AT_ONCE = 200;
 
 /**
- * Lists the files below the folder `path`, named `key`, folder by folder. Reads lazily, so that large folders are never in memory as a whole.
- * Skips what is removed meanwhile.
+ * Lists the files below the folder `path`, named `key`, folder by folder. Reads lazily, so that large folders are never
+ * in memory as a whole. Skips what is removed meanwhile.
  */
 async function* listFolder(path: string, key: string): AsyncGenerator<ListedObject[]> {
   const folder = await openFolder(path);

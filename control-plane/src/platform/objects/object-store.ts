@@ -1,11 +1,14 @@
 import type { Readable } from 'node:stream';
 import { isDiskFull } from '../disk-space.ts';
 
-/** Bytes by key, on a disk or in a bucket. A key is a path of safe segments, such as `scans/<id>/<fence>/landing-0.webp`. */
+/**
+ * Bytes by key, on a disk or in a bucket. A key is a path of safe segments, such as
+ * `scans/<id>/<fence>/landing-0.webp`.
+ */
 export type ObjectStore = {
   /**
-   * Stores `source` under `key` and atomically replaces an earlier object; stores nothing if it fails. After it has resolved, the object
-   * survives a power cut. Rejects with the error of a source that failed.
+   * Stores `source` under `key` and atomically replaces an earlier object; stores nothing if it fails. After it has
+   * resolved, the object survives a power cut. Rejects with the error of a source that failed.
    */
   put(key: string, source: Readable | Uint8Array): Promise<void>;
   /** The object or a range of it, and its total size; null if there is none. */

@@ -17,9 +17,10 @@ import { inPortions } from '../in-portions.ts';
 import { isSafeKey, type ListedObject, type ObjectStore, ObjectsUnavailable, requireSafeKey } from './object-store.ts';
 
 /**
- * Where a bucket is. `endpoint` '': AWS. `prefix`: of all keys, '' or a path without slashes at its ends. `pathStyle`: the bucket is in the path
- * instead of the host name. `encryption`: which one the server is asked for, '' its own default; `kmsKeyId` '': the account's key.
- * `credentials` null: those that the AWS SDK finds (environment, shared file, container, instance).
+ * Where a bucket is. `endpoint` '': AWS. `prefix`: of all keys, '' or a path without slashes at its ends. `pathStyle`:
+ * the bucket is in the path instead of the host name. `encryption`: which one the server is asked for, '' its own
+ * default; `kmsKeyId` '': the account's key. `credentials` null: those that the AWS SDK finds (environment, shared
+ * file, container, instance).
  */
 export type S3Location = {
   bucket: string;
@@ -32,24 +33,33 @@ export type S3Location = {
   credentials: { accessKeyId: string; secretAccessKey: string } | null;
 };
 
-/** Bytes of a part of a multipart upload, the smallest that S3 accepts; an upload holds two of them. What is smaller is one request. */
+/**
+ * Bytes of a part of a multipart upload, the smallest that S3 accepts; an upload holds two of them. What is smaller is
+ * one request.
+ */
 const PART_BYTES = 5 * 1024 * 1024;
 const PARTS_AT_ONCE = 2;
 const ATTEMPTS_MAX = 3;
-/** Objects deleted at once, each by its own request: one for many needs `Content-MD5` on many servers, and the SDK sends another checksum. */
+/**
+ * Objects deleted at once, each by its own request: one for many needs `Content-MD5` on many servers, and the SDK sends
+ * another checksum.
+ */
 const DELETES_AT_ONCE = 20;
 const CONNECT_MS = 3_000;
 /** Maximum time without a byte in either direction. */
 const SILENCE_MS = 15_000;
-/** Maximum time for a server to answer, from the wait for a socket on and with the part that is sent: a node waits as long for an upload. */
+/**
+ * Maximum time for a server to answer, from the wait for a socket on and with the part that is sent: a node waits as
+ * long for an upload.
+ */
 const REQUEST_MS = 60_000;
 /** Enough for all concurrent uploads and downloads of a process; further requests wait. */
 const SOCKETS_MAX = 256;
 const OUTAGE_LOGGED_EVERY_MS = 60_000;
 
 /**
- * Opens an object store in a bucket. Does not connect yet. Requests that fail reject with {@link ObjectsUnavailable}, after three attempts; so do
- * streams that break in the middle.
+ * Opens an object store in a bucket. Does not connect yet. Requests that fail reject with {@link ObjectsUnavailable},
+ * after three attempts; so do streams that break in the middle.
  */
 export function openS3Objects(location: S3Location, logger: Logger): ObjectStore {
   const { bucket: Bucket, endpoint, region, pathStyle, credentials } = location;
@@ -60,7 +70,8 @@ export function openS3Objects(location: S3Location, logger: Logger): ObjectStore
     // Checksums beside the signed hash are an extension that other servers than AWS may lack.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // Some servers never ask for the body of a request that waits for that; and such requests would have further sockets, each for one of them.
+    // Some servers never ask for the body of a request that waits for that; and such requests would have further
+    // sockets, each for one of them.
     expectContinueHeader: false,
     requestHandler: {
       connectionTimeout: CONNECT_MS,
@@ -196,8 +207,8 @@ function nullIfMissing(error: unknown): null {
 }
 
 /**
- * Runs requests: what they fail with becomes {@link ObjectsUnavailable}, and is logged once a minute, unless `callersError` says that the caller
- * is the reason.
+ * Runs requests: what they fail with becomes {@link ObjectsUnavailable}, and is logged once a minute, unless
+ * `callersError` says that the caller is the reason.
  */
 function outageReporter(bucket: string, logger: Logger) {
   let loggedAt = Number.NEGATIVE_INFINITY;

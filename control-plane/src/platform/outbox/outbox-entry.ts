@@ -41,7 +41,9 @@ export type AlertStatus = (typeof ALERT_STATUSES)[number];
 
 /** The content of each kind of entry. To add a kind, add a line here; the type checker then requires its handler. */
 type EntryKinds = {
-  /** A charge or a refund of a check; the amount is never negative. Earlier versions did not write the optional fields. */
+  /**
+   * A charge or a refund of a check; the amount is never negative. Earlier versions did not write the optional fields.
+   */
   charge: CheckCost;
   refund: CheckCost;
   /** A payment or a correction that the operator books, which may be negative; `actor_id`: the operator's key. */
@@ -73,9 +75,9 @@ type EntryKinds = {
 export type OutboxKind = keyof EntryKinds;
 
 /**
- * Something that must happen after a change of a record, written in the same update as the change. The relay processes each entry
- * idempotently and then removes it: `id` is the id of the record that the entry creates (`charge:<scan>`, `refund:<scan>`,
- * `recheck:<scan>:<ordinal>`, an event's UUID).
+ * Something that must happen after a change of a record, written in the same update as the change. The relay processes
+ * each entry idempotently and then removes it: `id` is the id of the record that the entry creates (`charge:<scan>`,
+ * `refund:<scan>`, `recheck:<scan>:<ordinal>`, an event's UUID).
  */
 export type OutboxEntry<K extends OutboxKind = OutboxKind> = {
   [Kind in K]: { id: string; at: Date; kind: Kind } & EntryKinds[Kind];
@@ -86,7 +88,10 @@ export type OutboxFields = {
   outbox: OutboxEntry[];
   /** When the oldest entry was written. */
   outbox_at?: Date;
-  /** When the entries are due: a while before they are written, so that they are due by every clock, or later after a failure. */
+  /**
+   * When the entries are due: a while before they are written, so that they are due by every clock, or later after a
+   * failure.
+   */
   outbox_due_at?: Date;
   /** The record's organization: among what is due, organizations have turns. */
   outbox_of?: string;
@@ -95,7 +100,9 @@ export type OutboxFields = {
   outbox_claimed_until?: Date;
 };
 
-/** The record that contains the entry; `scanId` is '' if it is not a scan. `traceparent`: the scan's, if it is traced. */
+/**
+ * The record that contains the entry; `scanId` is '' if it is not a scan. `traceparent`: the scan's, if it is traced.
+ */
 export type Origin = { organizationId: string; scanId: string; campaignId: string | null; traceparent?: string };
 
 /** The handlers of entries by kind. Handlers are idempotent: the record that a handler creates has the entry's id. */
@@ -105,8 +112,8 @@ export type OutboxHandlers = { [K in OutboxKind]: (entry: OutboxEntry<K>, origin
 export type EmittedEvent = Omit<OutboxEntry<'event'>, 'sequence' | 'at'>;
 
 /**
- * An event to be written in the same update as the change that it reports. It has its own id, and gets its sequence number and its time when
- * it is added to the change.
+ * An event to be written in the same update as the change that it reports. It has its own id, and gets its sequence
+ * number and its time when it is added to the change.
  */
 export function emit<K extends EventKind>(event: K, payload: EventPayload<K>): EmittedEvent {
   // TypeScript cannot derive that a kind and its payload together are an event content.

@@ -18,8 +18,9 @@ export type ClaimedOutbox = {
 export type OutboxSource = {
   name: string;
   /**
-   * Claims up to `limit` due records until `until`, one of each organization in turn, and of one organization at random among those due longest, so
-   * that concurrent relays choose different ones. Each record is claimed by one caller only. `hasMore`: further records are due.
+   * Claims up to `limit` due records until `until`, one of each organization in turn, and of one organization at random
+   * among those due longest, so that concurrent relays choose different ones. Each record is claimed by one caller
+   * only. `hasMore`: further records are due.
    */
   claimDue(now: Date, until: Date, limit: number): Promise<{ claimed: ClaimedOutbox[]; hasMore: boolean }>;
   /** Removes the processed entries. `retryAt`: when the others are due again after a failure; null: none failed. */
@@ -30,7 +31,9 @@ export type OutboxSource = {
 
 type OutboxRecord = OutboxFields & { _id: string; organization_id: string };
 
-/** The update that adds `entries` to the outbox of an organization's record; to be merged into the update of the change. */
+/**
+ * The update that adds `entries` to the outbox of an organization's record; to be merged into the update of the change.
+ */
 export function pushToOutbox(organizationId: string, entries: OutboxEntry[]): UpdateFilter<OutboxFields> {
   const [first] = entries;
   if (!first) return {};
@@ -66,7 +69,10 @@ const unclaimed = (now: Date) => ({
   $or: [{ outbox_claimed_until: { $exists: false } }, { outbox_claimed_until: { $lt: now } }],
 });
 
-/** The outboxes of a collection's records. `originOf` returns the origin of a record's entries; `originFields` are the fields it reads. */
+/**
+ * The outboxes of a collection's records. `originOf` returns the origin of a record's entries; `originFields` are the
+ * fields it reads.
+ */
 export function outboxSource<T extends OutboxRecord>(
   name: string,
   collection: Collection<T>,

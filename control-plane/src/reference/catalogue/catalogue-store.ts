@@ -6,8 +6,9 @@ import type { Collection, Store } from '../../platform/store.ts';
 import { catalogueText, parseCatalogue } from './catalogue-text.ts';
 
 /**
- * The catalogue as JSON, because its keys are names of regions, some of which are not valid field names in a store: `zstd`, compressed and in
- * base64, because with the places of vendors it has megabytes; earlier versions stored it as it is.
+ * The catalogue as JSON, because its keys are names of regions, some of which are not valid field names in a store:
+ * `zstd`, compressed and in base64, because with the places of vendors it has megabytes; earlier versions stored it as
+ * it is.
  */
 type CatalogueRecord = { _id: 'last'; zstd?: string; json?: string; read_at: Date };
 

@@ -13,8 +13,8 @@ import { Value } from 'typebox/value';
 const [ofCatalogue, ofPool] = [Compile(CatalogueSchema), Compile(CataloguePoolSchema)];
 
 /**
- * The catalogue in a text. With the places of vendors it has megabytes, and in one piece it would block the event loop for tens of milliseconds.
- * Throws what is wrong with another text.
+ * The catalogue in a text. With the places of vendors it has megabytes, and in one piece it would block the event loop
+ * for tens of milliseconds. Throws what is wrong with another text.
  */
 export async function parseCatalogue(text: string): Promise<Catalogue> {
   const value = await parseJsonInSlices(text);

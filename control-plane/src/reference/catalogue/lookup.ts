@@ -14,8 +14,8 @@ import { ApiError } from '../../http/api-error.ts';
 export type ReadCatalogue = () => Catalogue | null;
 
 /**
- * Normalizes a text for comparison: values that differ only in letter case are equal (spec 2.2). In upper case first, which some letters have in
- * common with others (`ß` and `ss`, `ı` and `i`); `İ` has a lower case of its own.
+ * Normalizes a text for comparison: values that differ only in letter case are equal (spec 2.2). In upper case first,
+ * which some letters have in common with others (`ß` and `ss`, `ı` and `i`); `İ` has a lower case of its own.
  */
 export const fold = (text: string): string =>
   text.normalize('NFKC').toUpperCase().toLowerCase().replaceAll('i\u0307', 'i');
@@ -31,7 +31,9 @@ export function countriesOf(catalogue: Catalogue): string[] {
   return [...new Set(catalogue.pools.map(({ country_code }) => country_code))].sort();
 }
 
-/** When the lists of a country were last verified; null: not yet. For a country without exits: when that was verified. */
+/**
+ * When the lists of a country were last verified; null: not yet. For a country without exits: when that was verified.
+ */
 export function refreshedAt(catalogue: Catalogue, countryCode: string): string | null {
   return (
     catalogue.pools.find(({ country_code }) => country_code === countryCode)?.refreshed_at ?? catalogue.refreshed_at
@@ -48,7 +50,10 @@ const COMPARED_BEYOND = 8;
 /** More characters than any value has. */
 const MEASURED_MAX = 1_000;
 
-/** The folded values of lists: a request may name hundreds of unknown values, each of which is compared with the same list. */
+/**
+ * The folded values of lists: a request may name hundreds of unknown values, each of which is compared with the same
+ * list.
+ */
 const foldedLists = new WeakMap<readonly string[], string[]>();
 
 function foldedOf(values: readonly string[]): string[] {
@@ -57,7 +62,10 @@ function foldedOf(values: readonly string[]): string[] {
   return folded;
 }
 
-/** Up to five of `values`, the most similar to `given` first (spec 2.4, `valid_sample`): by the letters to insert, delete or replace. */
+/**
+ * Up to five of `values`, the most similar to `given` first (spec 2.4, `valid_sample`): by the letters to insert,
+ * delete or replace.
+ */
 export function closest(values: readonly string[], given: string): string[] {
   const folded = foldedOf(values);
   const wanted = fold(given.slice(0, MEASURED_MAX));

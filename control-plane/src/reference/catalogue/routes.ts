@@ -59,7 +59,10 @@ const TargetingSchema = Type.Object(
 const TTL_SECONDS = 86_400;
 const TTL_WITHOUT_LISTS_SECONDS = 60;
 
-/** The accepted values of a scan's targeting: countries, emulators, and regions, cities and ISPs of exits (spec 4.1, 4.5). */
+/**
+ * The accepted values of a scan's targeting: countries, emulators, and regions, cities and ISPs of exits (spec 4.1,
+ * 4.5).
+ */
 export function catalogueRoutes(readCatalogue: ReadCatalogue): Route<Caller>[] {
   return [
     route({

@@ -62,8 +62,8 @@ export function tagDefinitionStore(store: Store) {
     },
 
     /**
-     * The definitions that the organization can use, archived ones included; null: only those of the system. Of stored ones those of
-     * `slugs`; absent: all.
+     * The definitions that the organization can use, archived ones included; null: only those of the system. Of stored
+     * ones those of `slugs`; absent: all.
      */
     async visibleTo(organizationId: string | null, slugs?: string[]): Promise<Tags> {
       const owners = organizationId === null ? [SYSTEM] : [SYSTEM, organizationId];
@@ -71,7 +71,9 @@ export function tagDefinitionStore(store: Store) {
       return mergeDefinitions(await definitions.find({ owner: { $in: owners }, ...named }).toArray());
     },
 
-    /** Stores definitions of one owner, unless it already has one with the slug. Throws 409 if it would have too many. */
+    /**
+     * Stores definitions of one owner, unless it already has one with the slug. Throws 409 if it would have too many.
+     */
     async register(tags: TagDefinition[], now: Date): Promise<void> {
       if (tags.length === 0) return;
       await writeIfRoom(ownerOf(tags[0]!), tags, async () => {
@@ -96,8 +98,8 @@ export function tagDefinitionStore(store: Store) {
     },
 
     /**
-     * Removes a definition that nothing used when its caller looked. What began to use it meanwhile is found by `findUser` after the removal, and returned:
-     * the definition is stored again, as it was. null: it is removed.
+     * Removes a definition that nothing used when its caller looked. What began to use it meanwhile is found by
+     * `findUser` after the removal, and returned: the definition is stored again, as it was. null: it is removed.
      */
     async removeUnlessUsed<U>(
       tag: Pick<TagDefinition, 'organization_id' | 'slug'>,

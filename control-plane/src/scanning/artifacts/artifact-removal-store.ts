@@ -7,7 +7,9 @@ const SWEPT_AT_ONCE = 50;
 
 /** The part of the artifact store that removes artifacts. */
 export function artifactRemovals(artifacts: Collection<ArtifactRecord>, objects: ObjectStore) {
-  /** Removes the record first, unless it has changed since it was read. `unrecordedSweep` finds files without a record. */
+  /**
+   * Removes the record first, unless it has changed since it was read. `unrecordedSweep` finds files without a record.
+   */
   const remove = async (records: ArtifactRecord[]): Promise<void> => {
     const removeOne = async ({ _id, object, expires_at }: ArtifactRecord) => {
       const { deletedCount } = await artifacts.deleteOne({ _id, object, expires_at });

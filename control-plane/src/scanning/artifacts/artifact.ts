@@ -8,9 +8,9 @@ export type AttemptRef = { scanId: string; fence: number };
 export const folderOf = ({ scanId, fence }: AttemptRef): string => `scans/${scanId}/${fence}`;
 
 /**
- * A stored file of a scan; its bytes are in the object store under the key `object`. `width` and `height` in pixels, as measured by the
- * control plane; 0 if the file is not a picture. `kept`: an accepted capture names the file, so it must not be replaced. `expires_at` null:
- * never.
+ * A stored file of a scan; its bytes are in the object store under the key `object`. `width` and `height` in pixels, as
+ * measured by the control plane; 0 if the file is not a picture. `kept`: an accepted capture names the file, so it must
+ * not be replaced. `expires_at` null: never.
  */
 export type ArtifactRecord = {
   _id: string;
@@ -28,8 +28,8 @@ export type ArtifactRecord = {
 };
 
 /**
- * A stored file that is not open yet. `read` opens it, or a part of it; null if it was removed in the meantime. The caller must read or
- * destroy the stream.
+ * A stored file that is not open yet. `read` opens it, or a part of it; null if it was removed in the meantime. The
+ * caller must read or destroy the stream.
  */
 export type FoundFile = Pick<ArtifactRecord, 'sha256' | 'bytes' | 'content_type' | 'width' | 'height'> & {
   read(range?: ByteRange): Promise<Readable | null>;
@@ -38,7 +38,9 @@ export type FoundFile = Pick<ArtifactRecord, 'sha256' | 'bytes' | 'content_type'
 /** A picture of an organization, with its size in pixels. */
 export type FoundPicture = FoundFile & { organizationId: string };
 
-/** The subject of a picture: the page, the creative, the companion with this index, or the landing with this ordinal. */
+/**
+ * The subject of a picture: the page, the creative, the companion with this index, or the landing with this ordinal.
+ */
 export type PictureOf = 'page' | 'creative' | `companion ${number}` | number;
 
 /** An upload that is not a valid artifact. `reason` is reported to the node. */

@@ -9,7 +9,10 @@ import type { FoundFile } from './artifact.ts';
 
 type FindFile = (organizationId: string, scanId: string, name: string) => Promise<FoundFile | null>;
 
-/** A route for a file: the end of its path, its summary, the artifact's name, its type in the API document, and the type that is sent. */
+/**
+ * A route for a file: the end of its path, its summary, the artifact's name, its type in the API document, and the type
+ * that is sent.
+ */
 type Served = { path: string; summary: string; name: string; content: string; typeOf: (file: FoundFile) => string };
 
 const FILES: Served[] = [
@@ -100,7 +103,7 @@ function notInFile(bytes: number): ApiError {
 const MEDIA_TYPE = /^((?:audio|video)\/[a-z0-9][a-z0-9.+-]{0,60})\s*(?:;[\x20-\x7e]*)?$/i;
 
 /**
- * The type that the server sent, without its parameters, if it is an audio or video type; otherwise that of arbitrary bytes, because a server
- * can send any type.
+ * The type that the server sent, without its parameters, if it is an audio or video type; otherwise that of arbitrary
+ * bytes, because a server can send any type.
  */
 const mediaType = (sent: string): string => MEDIA_TYPE.exec(sent)?.[1]?.toLowerCase() ?? CONTENT_TYPES.media;

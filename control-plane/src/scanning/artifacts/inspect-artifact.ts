@@ -19,15 +19,18 @@ import { ArtifactRefused } from './artifact.ts';
 /** Maximum size of JSON after decompression, in bytes; limits decompression bombs. */
 export const UNZIPPED_BYTES_MAX = 64 * 1024 * 1024;
 
-/** How to read the size in a picture of each format, and in how many of its first bytes: a JPEG can have large metadata before it. */
+/**
+ * How to read the size in a picture of each format, and in how many of its first bytes: a JPEG can have large metadata
+ * before it.
+ */
 const HEADERS = {
   webp: { bytes: 30, sizeIn: webpSize },
   jpeg: { bytes: 256 * 1024, sizeIn: jpegSize },
 };
 
 /**
- * Counts and hashes the bytes that pass through, and copies them to `inspected` until that is closed; fails with {@link ArtifactRefused} above
- * `bytesMax`.
+ * Counts and hashes the bytes that pass through, and copies them to `inspected` until that is closed; fails with
+ * {@link ArtifactRefused} above `bytesMax`.
  */
 export class Measure extends Transform {
   bytes = 0;
@@ -71,7 +74,10 @@ export class Measure extends Transform {
   }
 }
 
-/** Returns type and size in pixels of an artifact. Throws {@link ArtifactRefused} if its content does not match its name. */
+/**
+ * Returns type and size in pixels of an artifact. Throws {@link ArtifactRefused} if its content does not match its
+ * name.
+ */
 export async function inspect(name: string, stream: Readable) {
   const kind = artifactKindOf(name);
   if (!kind) throw new ArtifactRefused('there is no artifact with this name');
@@ -111,13 +117,19 @@ async function firstBytes(stream: Readable, most: number): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Text and media may be any bytes: they are not parsed here, and they are served with headers that prevent content sniffing. */
+/**
+ * Text and media may be any bytes: they are not parsed here, and they are served with headers that prevent content
+ * sniffing.
+ */
 async function inspectNothing(stream: Readable) {
   stream.destroy();
   return { width: 0, height: 0 };
 }
 
-/** Decompresses and validates each item without keeping the output. The event loop can run other work between chunks of 16 KiB. */
+/**
+ * Decompresses and validates each item without keeping the output. The event loop can run other work between chunks of
+ * 16 KiB.
+ */
 async function inspectGzip(stream: Readable, name: string) {
   if (!hasItems(name)) throw new ArtifactRefused('there is no gzip archive with this name');
   const items = new JsonListReader({ ...CAPTURED_ITEMS_BOUNDS, accepts: isItemOf(name) });

@@ -15,8 +15,9 @@ const SIZE = { width: 600, isWhole: false, isJpeg: true };
 const RESIZE_MS = 20_000;
 
 /**
- * The picture of a scan for a message, as a JPEG: the creative, or else the page; null: there is none, or it cannot be read. Throws
- * {@link QueueFull} while too many pictures are being resized, which a stranger with a report's link can cause.
+ * The picture of a scan for a message, as a JPEG: the creative, or else the page; null: there is none, or it cannot be
+ * read. Throws {@link QueueFull} while too many pictures are being resized, which a stranger with a report's link can
+ * cause.
  */
 export async function messagePicture(
   { findPicture, pictures, logger }: Parts,

@@ -11,8 +11,9 @@ import type { Size, WantedSize } from './resize-screenshot.ts';
 /** Concurrent resizes: a tall page costs a second of CPU and 100 MB. */
 const RUNNING_MAX = 2;
 /**
- * Resizes that may wait, and those of one organization among them, which are some seconds of work. They are as many as its requests that are
- * answered at once (`concurrent-requests.ts`), so that no picture of the console is refused while its organization alone asks for pictures.
+ * Resizes that may wait, and those of one organization among them, which are some seconds of work. They are as many as
+ * its requests that are answered at once (`concurrent-requests.ts`), so that no picture of the console is refused while
+ * its organization alone asks for pictures.
  */
 const WAITING_MAX = 128;
 const WAITING_EACH_MAX = 16;
@@ -43,7 +44,10 @@ export class PicturePool {
   #lastId = 0;
   #idle: NodeJS.Timeout | undefined;
 
-  /** Returns the picture as WebP, or as a JPEG, in this size. `signal`: the client has disconnected, so that a waiting resize leaves the queue. */
+  /**
+   * Returns the picture as WebP, or as a JPEG, in this size. `signal`: the client has disconnected, so that a waiting
+   * resize leaves the queue.
+   */
   async resize(picture: StoredPicture, wanted: WantedSize, signal: AbortSignal): Promise<Buffer> {
     const name = `${picture.sha256} ${wanted.width} ${wanted.isWhole} ${wanted.isJpeg ?? false}`;
     const cached = this.#cache.get(name);
@@ -117,7 +121,10 @@ export class PicturePool {
   }
 }
 
-/** A picture could not be resized: it was removed, its content does not match its header, or (`isLate`) there was not enough time or memory. */
+/**
+ * A picture could not be resized: it was removed, its content does not match its header, or (`isLate`) there was not
+ * enough time or memory.
+ */
 export class NotResized extends Error {
   readonly isLate: boolean;
 

@@ -2,8 +2,8 @@ import sharp from 'sharp';
 import { isLate, resizeScreenshot, type Size, type WantedSize } from './resize-screenshot.ts';
 
 /**
- * A message to this process, which only resizes pictures: they come from hostile pages and cost seconds of CPU, and sharp uses the thread
- * pool that file access and compression need. The process ends with its parent.
+ * A message to this process, which only resizes pictures: they come from hostile pages and cost seconds of CPU, and
+ * sharp uses the thread pool that file access and compression need. The process ends with its parent.
  */
 export type ResizeRequest = { id: number; bytes: Uint8Array; original: Size; wanted: WantedSize };
 /** The reply to a request. `isLate`: the time limit for one picture was exceeded. */

@@ -3,12 +3,15 @@ import sharp from 'sharp';
 
 export type Size = { width: number; height: number };
 
-/** A requested size: the width in pixels, null: the original one; `isWhole`: the picture is not cropped; `isJpeg`: for programs without WebP. */
+/**
+ * A requested size: the width in pixels, null: the original one; `isWhole`: the picture is not cropped; `isJpeg`: for
+ * programs without WebP.
+ */
 export type WantedSize = { width: number | null; isWhole: boolean; isJpeg?: boolean };
 
 /**
- * The size in which a screenshot is served: never larger than the original and, unless it `isWhole`, cropped at the bottom to a height of
- * at most 2.5 times its width (spec 4.3). `sourceHeight`: how much of the original is shown.
+ * The size in which a screenshot is served: never larger than the original and, unless it `isWhole`, cropped at the
+ * bottom to a height of at most 2.5 times its width (spec 4.3). `sourceHeight`: how much of the original is shown.
  */
 export function resizedSize(original: Size, { width, isWhole }: WantedSize): Size & { sourceHeight: number } {
   if (width === null) return { ...original, sourceHeight: original.height };
@@ -26,12 +29,15 @@ const RESIZED_EFFORT = 4;
 const WHOLE_EFFORT = 2;
 
 /**
- * Whether a resize that failed after `elapsedMs` had exceeded its time limit. libvips keeps one list of messages for all threads, so that the
- * message of an error may be that of another picture, or empty. Pure.
+ * Whether a resize that failed after `elapsedMs` had exceeded its time limit. libvips keeps one list of messages for
+ * all threads, so that the message of an error may be that of another picture, or empty. Pure.
  */
 export const isLate = (elapsedMs: number): boolean => elapsedMs >= RESIZE_SECONDS * 1_000;
 
-/** Resizes a screenshot of `original` size to {@link resizedSize}; returns WebP, or a JPEG. Rejects if the bytes are not a picture of that size. */
+/**
+ * Resizes a screenshot of `original` size to {@link resizedSize}; returns WebP, or a JPEG. Rejects if the bytes are not
+ * a picture of that size.
+ */
 export async function resizeScreenshot(bytes: Buffer, original: Size, wanted: WantedSize): Promise<Buffer> {
   const size = resizedSize(original, wanted);
   const resized = sharp(bytes, { limitInputPixels: PICTURE_PIXELS_MAX })

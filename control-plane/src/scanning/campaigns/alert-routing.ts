@@ -5,7 +5,10 @@ import { issueAt } from '../scans/request/checks/check.ts';
 
 export const ROUTING_MODES = ['inherit', 'override', 'silence'] as const;
 
-/** Which destinations get the alerts of a campaign. `destination_ids`: of `override`; those that were deleted since count for nothing. */
+/**
+ * Which destinations get the alerts of a campaign. `destination_ids`: of `override`; those that were deleted since
+ * count for nothing.
+ */
 export type AlertRouting = {
   mode: (typeof ROUTING_MODES)[number];
   destination_ids: string[];

@@ -5,8 +5,8 @@ import type { CampaignStore } from './campaign-store.ts';
 type Parts = { campaigns: Pick<CampaignStore, 'setArchivedWithGroup'>; findGroup: GroupStore['find'] };
 
 /**
- * Archives the campaigns of a group, or restores those that were archived with it; returns how many. If they are many it takes seconds: if the
- * group is restored or archived meanwhile, they follow it.
+ * Archives the campaigns of a group, or restores those that were archived with it; returns how many. If they are many
+ * it takes seconds: if the group is restored or archived meanwhile, they follow it.
  */
 export function archiveWithGroup({ campaigns, findGroup }: Parts): GroupParts['archiveCampaigns'] {
   return async function archive(organizationId, groupId, isArchived) {

@@ -28,7 +28,10 @@ export function boundCampaigns(campaigns: Collection<CampaignRecord>) {
     unbindFrom: (organization_id: string, setId: string, { ids, kept = [] }: { ids?: string[]; kept?: string[] }) =>
       bind({ organization_id, policy_set_id: setId, _id: ids ? { $in: ids } : { $nin: kept } }, null),
 
-    /** A page of the campaigns that are bound to a set, by name, and their number. `name`: a part of it, any letter case. */
+    /**
+     * A page of the campaigns that are bound to a set, by name, and their number. `name`: a part of it, any letter
+     * case.
+     */
     async boundTo(
       organization_id: string,
       policy_set_id: string,

@@ -16,8 +16,8 @@ export function campaignTexts(store: Store) {
     remove,
 
     /**
-     * Writes a campaign whose target, if it is long, is stored before it. `write` gets the campaign as it is stored and resolves to whether it wrote
-     * it; if not, its text is removed again.
+     * Writes a campaign whose target, if it is long, is stored before it. `write` gets the campaign as it is stored and
+     * resolves to whether it wrote it; if not, its text is removed again.
      */
     async writeWith(campaign: CampaignRecord, write: (stored: CampaignRecord) => Promise<boolean>): Promise<boolean> {
       const { target_text_id: _, ...whole } = campaign;

@@ -38,8 +38,8 @@ const CAMPAIGN_FIELD: Record<string, string> = {
 };
 
 /**
- * All problems of a campaign whose form was checked: those of a scan with its fields, and those that only campaigns have. `refused`: fields
- * that the schema refused.
+ * All problems of a campaign whose form was checked: those of a scan with its fields, and those that only campaigns
+ * have. `refused`: fields that the schema refused.
  */
 export async function campaignIssues(
   parts: CampaignCheckParts,

@@ -25,7 +25,9 @@ export function findCampaigns({ campaigns, groups, findRun }: Parts) {
   return {
     findCampaign,
 
-    /** The names of campaigns and of their groups as they are now, by campaign id: two reads, however many campaigns. */
+    /**
+     * The names of campaigns and of their groups as they are now, by campaign id: two reads, however many campaigns.
+     */
     async campaignWordsOf(organizationId: string, ids: string[]): Promise<Map<string, CampaignWords>> {
       if (ids.length === 0) return new Map();
       const found = await campaigns.namesOf(organizationId, ids);

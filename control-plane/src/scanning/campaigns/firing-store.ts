@@ -51,7 +51,10 @@ export function firings(campaigns: Collection<CampaignRecord>) {
         .toArray();
     },
 
-    /** Begins the firing of a due schedule, which is due again at `next`; null: another process did, or the schedule was changed. */
+    /**
+     * Begins the firing of a due schedule, which is due again at `next`; null: another process did, or the schedule was
+     * changed.
+     */
     async beginFiring(campaign: DueCampaign, next: Date | null, until: Date): Promise<Firing | null> {
       const { _id, organization_id, next_run_at: moment } = campaign;
       if (!moment) return null;

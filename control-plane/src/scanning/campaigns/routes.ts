@@ -144,8 +144,9 @@ const changed = (campaign: CampaignSettings, body: Partial<CampaignPatch>): Camp
 };
 
 /**
- * The problems that a change leads to. What it leaves as it is was checked before, and may name what was archived, unpublished or has become
- * unroutable since: a problem that the campaign has without the change is none of the change, unless it sends the field again.
+ * The problems that a change leads to. What it leaves as it is was checked before, and may name what was archived,
+ * unpublished or has become unroutable since: a problem that the campaign has without the change is none of the change,
+ * unless it sends the field again.
  */
 async function issuesOfChange(
   parts: CampaignParts,
@@ -165,7 +166,10 @@ async function issuesOfChange(
   );
 }
 
-/** Writes a change to the campaign as it is now; null: there is none. If another change comes first, its result is checked and changed. */
+/**
+ * Writes a change to the campaign as it is now; null: there is none. If another change comes first, its result is
+ * checked and changed.
+ */
 async function changeCampaign(
   parts: CampaignParts,
   organizationId: string,
@@ -251,8 +255,8 @@ async function requireActiveGroup(
 }
 
 /**
- * A campaign that became active in a group while that was being archived, as it is then: archived too. Archiving marks the group before it looks for
- * campaigns, so either it finds the campaign, or this finds the mark.
+ * A campaign that became active in a group while that was being archived, as it is then: archived too. Archiving marks
+ * the group before it looks for campaigns, so either it finds the campaign, or this finds the mark.
  */
 async function followGroup(
   { campaigns, findGroup, archiveCampaigns }: Pick<CampaignParts, 'campaigns' | 'findGroup' | 'archiveCampaigns'>,

@@ -13,7 +13,10 @@ export type GroupRecord = {
   created_at: Date;
 };
 
-/** The id of an organization's default group. It follows from the organization, so that there is one whoever stores it first. */
+/**
+ * The id of an organization's default group. It follows from the organization, so that there is one whoever stores it
+ * first.
+ */
 export const defaultGroupId = (organizationId: string): string => derivedId(`default-group/${organizationId}`, 0);
 
 /** The default group of an organization, as it is before a client changes it. */

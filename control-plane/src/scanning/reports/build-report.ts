@@ -29,9 +29,9 @@ import { requestsByCompany } from './requests-by-company.ts';
 import { countryName, timeWords } from './words.ts';
 
 /**
- * Builds the public view of a scan (spec 1, 2.5). It names every field it takes, so that a new field of the record stays private.
- * `evidence`: that of the scan's capture; `tagWords` returns null for archived tags; `relatives`: the other scans of
- * its sweep; `campaign`: the name of its campaign.
+ * Builds the public view of a scan (spec 1, 2.5). It names every field it takes, so that a new field of the record
+ * stays private. `evidence`: that of the scan's capture; `tagWords` returns null for archived tags; `relatives`: the
+ * other scans of its sweep; `campaign`: the name of its campaign.
  */
 export function buildReport(
   scan: ScanRecord,
@@ -80,8 +80,8 @@ export const removedLimits = (at: Date | null): ReportLimit[] =>
       ];
 
 /**
- * Splits the error of a scan into what the notes of its capture explain, `<words of a note>: <names of checks>`, and the rest. What matters to
- * checks comes first. `removedAt`: when the capture was removed, with its notes.
+ * Splits the error of a scan into what the notes of its capture explain, `<words of a note>: <names of checks>`, and
+ * the rest. What matters to checks comes first. `removedAt`: when the capture was removed, with its notes.
  */
 function limitsOf(error: string, notes: readonly Note[], removedAt: Date | null): Pick<Report, 'error' | 'limits'> {
   const parts = error.startsWith(CHECKS) ? error.slice(CHECKS.length).split(', ') : [];
@@ -109,8 +109,8 @@ const CHECKS = 'checks: ';
 const SCREENSHOT = /^screenshot ?/;
 
 /**
- * The URL of the publisher page of a tag, which is private to the client; '': there is none, or nothing was loaded. A VAST document that
- * the client sent as text is listed with the URL of that page.
+ * The URL of the publisher page of a tag, which is private to the client; '': there is none, or nothing was loaded. A
+ * VAST document that the client sent as text is listed with the URL of that page.
  */
 function publisherUrl({ target, ad_block }: ScanRecord, { creative, vast }: SeenEvidence): string {
   if (ad_block) return '';
@@ -157,8 +157,9 @@ function withoutPage(text: string, privateUrl: string): string {
 }
 
 /**
- * Splits the excerpt at « and », which enclose the hit. The page itself may contain these characters: the first ones count. `isPrivate`: the
- * match is in the private publisher page. Its excerpt, which for a hit in a URL is that of the page, is left out.
+ * Splits the excerpt at « and », which enclose the hit. The page itself may contain these characters: the first ones
+ * count. `isPrivate`: the match is in the private publisher page. Its excerpt, which for a hit in a URL is that of the
+ * page, is left out.
  */
 export function publicMatch({ match }: Pick<ScanTag, 'match'>, isPrivate = false): ReportMatch | null {
   if (!match) return null;
@@ -187,7 +188,10 @@ function publicHop({ url, kind, status_code, content_type, timestamp_ms }: Captu
   return { url: clip(url, URL_MAX), kind, status_code, content_type: clip(type, TYPE_MAX), at_ms: timestamp_ms };
 }
 
-/** The requests by company, without those to the private publisher page. The requests of a video ad itself are its trackers. */
+/**
+ * The requests by company, without those to the private publisher page. The requests of a video ad itself are its
+ * trackers.
+ */
 export function publicCompanies(
   { creative, landings, vast }: Pick<SeenEvidence, 'creative' | 'landings' | 'vast'>,
   privateUrl: string,

@@ -1,11 +1,14 @@
 import { type Html, html } from '../../http/pages/html.ts';
 
-/** The most bytes of a report: the budgets of its lists, the last item of each, and everything else. A test draws the largest reports. */
+/**
+ * The most bytes of a report: the budgets of its lists, the last item of each, and everything else. A test draws the
+ * largest reports.
+ */
 export const REPORT_BYTES_MAX = 1024 * 1024;
 
 /**
- * The bytes of HTML that a list in a report may have. A person reads no more, and a hostile page decides how many items there are and how
- * long their texts are. Items beyond the budget are counted and not drawn.
+ * The bytes of HTML that a list in a report may have. A person reads no more, and a hostile page decides how many items
+ * there are and how long their texts are. Items beyond the budget are counted and not drawn.
  */
 export class ByteBudget {
   #bytes: number;

@@ -24,7 +24,10 @@ import {
 export const REQUESTS_MAX = 200;
 const DEPTH_MAX = 8;
 
-/** The public view of the creative of an ad tag or an ad on a page. The URL of a tag's publisher page is private to the client and left out. */
+/**
+ * The public view of the creative of an ad tag or an ad on a page. The URL of a tag's publisher page is private to the
+ * client and left out.
+ */
 export function publicCreative(
   scan: ScanRecord,
   { creative, artifacts }: SeenEvidence,
@@ -56,8 +59,8 @@ export function publicCreative(
 export const INTERACTIVE = 'creative_interactive';
 
 /**
- * Whether some buttons or links of a creative open nothing. null: it is not known, because the analysis has not ended or lacks something, or because
- * those of a video are not tried.
+ * Whether some buttons or links of a creative open nothing. null: it is not known, because the analysis has not ended
+ * or lacks something, or because those of a video are not tried.
  */
 export function isInteractive(
   kind: ScannedKind,
@@ -81,7 +84,10 @@ export function publicRequests(all: readonly SubRequest[], budget: { left: numbe
 export const countRequests = (all: readonly SubRequest[]): number =>
   all.reduce((sum, { children }) => sum + 1 + countRequests(children), 0);
 
-/** The public view of a VAST tag. `artifacts`: the scan's files; `privateUrl`: the URL listed for a document sent as text, left out. */
+/**
+ * The public view of a VAST tag. `artifacts`: the scan's files; `privateUrl`: the URL listed for a document sent as
+ * text, left out.
+ */
 export function publicVast(vast: EvidenceVast, artifacts: SeenEvidence['artifacts'], privateUrl: string): ReportVast {
   const { video, wrappers, ads, trackers } = vast;
   return {

@@ -17,16 +17,22 @@ import {
   URL_MAX,
 } from './report.ts';
 
-/** The other scans of a sweep: those of its ads, and the sweep itself with its evidence (null: it was removed, or this is the sweep). */
+/**
+ * The other scans of a sweep: those of its ads, and the sweep itself with its evidence (null: it was removed, or this
+ * is the sweep).
+ */
 export type Relatives = { ads: readonly DiscoveredScan[]; sweep: { scan: ScanRecord; evidence: SeenEvidence } | null };
 
-/** Whether nobody can say which ads a page has: it was not captured, or its capture was removed. A report must not say then that it has none. */
+/**
+ * Whether nobody can say which ads a page has: it was not captured, or its capture was removed. A report must not say
+ * then that it has none.
+ */
 export const areAdsUnknown = (status: ScanStatus, isRemoved: boolean): boolean =>
   isRemoved || status === 'failed' || status === 'cancelled';
 
 /**
- * The ads of a sweep: those in its capture, and before that is there or after it was removed, those that have a scan. null: it is no sweep, or its
- * ads are not known. The number and places of ads are a node's, and not trusted.
+ * The ads of a sweep: those in its capture, and before that is there or after it was removed, those that have a scan.
+ * null: it is no sweep, or its ads are not known. The number and places of ads are a node's, and not trusted.
  */
 export function publicSweep(
   scan: ScanRecord,

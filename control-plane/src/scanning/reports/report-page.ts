@@ -21,8 +21,8 @@ const FOOTER =
 const PAGE = { heading: 'Scan report', footer: FOOTER };
 
 /**
- * What draws the parts of a report, in their order: the largest reports take some ten milliseconds for each. `renews`: it is sent with a `Refresh`
- * header, which the reader can switch off (WCAG 2.2, 2.2.1).
+ * What draws the parts of a report, in their order: the largest reports take some ten milliseconds for each. `renews`:
+ * it is sent with a `Refresh` header, which the reader can switch off (WCAG 2.2, 2.2.1).
  */
 export function reportParts(report: Report, renews: boolean): (() => Html | null)[] {
   const subject = showCreative(report) ?? showVideo(report);
@@ -35,7 +35,10 @@ export function reportParts(report: Report, renews: boolean): (() => Html | null
   ];
 }
 
-/** The public report as an HTML document, with its drawn {@link reportParts}: no scripts, no forms, no links to what was scanned. */
+/**
+ * The public report as an HTML document, with its drawn {@link reportParts}: no scripts, no forms, no links to what was
+ * scanned.
+ */
 export function reportDocument(report: Report, assets: Assets, parts: (Html | null)[]): string {
   const title = `${verdictOf(report).title}: ${subjectWords(report)} - Adsweep`;
   return pageDocument({ ...PAGE, title }, assets, html`${parts}`);
@@ -72,7 +75,10 @@ export function busyReportPage(assets: Assets): string {
   return pageDocument({ ...PAGE, title: 'Report - Adsweep' }, assets, body);
 }
 
-/** The summary at the top. `renews` null: it is a part of a page that has a title of its own, and reloads itself otherwise. */
+/**
+ * The summary at the top. `renews` null: it is a part of a page that has a title of its own, and reloads itself
+ * otherwise.
+ */
 export function showVerdict(report: Report, { tone, title, text }: Verdict, renews: boolean | null = null): Html {
   const { status, error, tags } = report;
   const busy = renews !== null && isInProgress(report) && html`<p class="quiet">${renewalWords(report, renews)}</p>`;

@@ -14,7 +14,10 @@ export type TagWords = Omit<SystemTag, 'slug'>;
 /** A hit of a rule: the rule's name, where it matched in words, and the matched text with the text around it. */
 export type ReportMatch = { rule: string; where: string; before: string; hit: string; after: string };
 
-/** A finding. `url` '': it concerns the whole scan. `match`: the hit of the rule that found it; null: `detail` describes it. */
+/**
+ * A finding. `url` '': it concerns the whole scan. `match`: the hit of the rule that found it; null: `detail` describes
+ * it.
+ */
 export type ReportTag = {
   slug: string;
   name: string;
@@ -27,8 +30,8 @@ export type ReportTag = {
 };
 
 /**
- * Something that was not captured, or was done to the pages so that they could be captured: a sentence. `checks`: what is incomplete without
- * it, in words, '' = the screenshots alone; null: nothing is.
+ * Something that was not captured, or was done to the pages so that they could be captured: a sentence. `checks`: what
+ * is incomplete without it, in words, '' = the screenshots alone; null: nothing is.
  */
 export type ReportLimit = { text: string; checks: string | null };
 
@@ -49,7 +52,10 @@ export type ReportWrapper = {
   elapsed_ms: number;
 };
 
-/** A declared tracker. `ad`: the index of its ad, null: it belongs to none; `at_ms`: when it fired, since the crawl began, null: it did not. */
+/**
+ * A declared tracker. `ad`: the index of its ad, null: it belongs to none; `at_ms`: when it fired, since the crawl
+ * began, null: it did not.
+ */
 export type ReportTracker = {
   ad: number | null;
   event: string;
@@ -72,7 +78,10 @@ export type ReportVideoAd = {
   error_code: number | null;
 };
 
-/** The result of a VAST tag. `picture`: whether there is a frame of the video; `companions`: the indexes of those with a screenshot. */
+/**
+ * The result of a VAST tag. `picture`: whether there is a frame of the video; `companions`: the indexes of those with a
+ * screenshot.
+ */
 export type ReportVast = {
   picture: boolean;
   companions: number[];
@@ -86,13 +95,16 @@ export type ReportVast = {
   trackers_left_out: number;
 };
 
-/** One request of a creative with those that it caused. `url` '': the publisher page of an ad tag, which is private to the client. */
+/**
+ * One request of a creative with those that it caused. `url` '': the publisher page of an ad tag, which is private to
+ * the client.
+ */
 export type ReportRequest = { url: string; type: string; status_code: number; requests: ReportRequest[] };
 
 /**
- * The creative of an ad tag or an ad on a page. `width` and `height` in CSS pixels, 0: nothing was rendered. `picture`: whether there is a screenshot.
- * `interactive`: some of its buttons or links open nothing; null: it is not known. `requests`: its documents with their requests; `left_out`: how many
- * requests are not listed.
+ * The creative of an ad tag or an ad on a page. `width` and `height` in CSS pixels, 0: nothing was rendered. `picture`:
+ * whether there is a screenshot. `interactive`: some of its buttons or links open nothing; null: it is not known.
+ * `requests`: its documents with their requests; `left_out`: how many requests are not listed.
  */
 export type ReportCreative = {
   width: number;
@@ -106,7 +118,10 @@ export type ReportCreative = {
 /** The purpose of requests. */
 export type RequestGroup = 'documents' | 'scripts' | 'calls' | 'pictures' | 'media' | 'styles' | 'others';
 
-/** A company that received requests. `domains`: those other than its name; `groups`: its requests by purpose; `marks`: the first ones in time. */
+/**
+ * A company that received requests. `domains`: those other than its name; `groups`: its requests by purpose; `marks`:
+ * the first ones in time.
+ */
 export type ReportCompany = {
   name: string;
   domains: string[];
@@ -132,8 +147,8 @@ export type Size = { width: number; height: number };
 export type AdPlace = Pick<AdBlock, 'x' | 'y' | 'width' | 'height'>;
 
 /**
- * An ad on a page. `number`: its position on the page, from 1; `place` null: it is a pop; `network_host` '': not known. `picture`: the
- * last segments of the address of its picture, relative to the report of its scan.
+ * An ad on a page. `number`: its position on the page, from 1; `place` null: it is a pop; `network_host` '': not known.
+ * `picture`: the last segments of the address of its picture, relative to the report of its scan.
  */
 export type ReportAd = {
   number: number;
@@ -146,7 +161,10 @@ export type ReportAd = {
   scan: ReportAdScan | null;
 };
 
-/** The scan of an ad on a page. `token`: the last segment of the address of its report; `landing_url` '': no click opened anything. */
+/**
+ * The scan of an ad on a page. `token`: the last segment of the address of its report; `landing_url` '': no click
+ * opened anything.
+ */
 export type ReportAdScan = {
   token: string;
   status: ScanStatus;
@@ -160,8 +178,8 @@ export type ReportAdScan = {
 export type ReportSweep = { ads: ReportAd[]; page: Size | null };
 
 /**
- * The place of a scanned ad among the others of its page. `page`: the token of the sweep's report and the part of the page that its
- * picture shows (null: no picture); null: that report was removed.
+ * The place of a scanned ad among the others of its page. `page`: the token of the sweep's report and the part of the
+ * page that its picture shows (null: no picture); null: that report was removed.
  */
 export type ReportPlace = {
   ad: Pick<ReportAd, 'number' | 'kind' | 'network' | 'network_host' | 'place'>;
@@ -172,8 +190,9 @@ export type ReportPlace = {
 export type ReportNeighbour = { token: string; number: number };
 
 /**
- * Everything that a public report contains: of the campaign only its name, no organization, label, key or IP address, and of other scans
- * only those of the same sweep. Texts are unescaped, as the hostile page supplied them; the templates escape them.
+ * Everything that a public report contains: of the campaign only its name, no organization, label, key or IP address,
+ * and of other scans only those of the same sweep. Texts are unescaped, as the hostile page supplied them; the
+ * templates escape them.
  */
 export type Report = {
   /** The last segment of the report's own address. */
@@ -187,7 +206,10 @@ export type Report = {
   /** The name of the scan's campaign; null: it has none. */
   campaign: string | null;
   country: string;
-  /** Requested and actual properties of the exit; empty before there is one. Its IP address, place and provider stay private. */
+  /**
+   * Requested and actual properties of the exit; empty before there is one. Its IP address, place and provider stay
+   * private.
+   */
   exit: [property: string, requested: string, actual: string][];
   device: string;
   /** Whether the device's screen is taller than it is wide. */

@@ -32,8 +32,8 @@ const GROUPS = new Map<string, RequestGroup>(
 );
 
 /**
- * The requests of these documents, grouped by the company behind their host, or by registrable domain if the company is unknown, in the order
- * of their first requests. `privateHost` ('' = none) is left out. Pure.
+ * The requests of these documents, grouped by the company behind their host, or by registrable domain if the company is
+ * unknown, in the order of their first requests. `privateHost` ('' = none) is left out. Pure.
  */
 export function requestsByCompany(documents: readonly LoadedDocument[], privateHost: string): ReportCompanies | null {
   const loaded = documents.flatMap(requestsOf).filter(({ host }) => host !== '' && host !== privateHost);

@@ -36,7 +36,10 @@ export type ReportSources = {
   readHome(): Promise<Home>;
   /** The evidence in the scan's capture; empty before there is one. */
   evidenceOf(scan: ScanRecord): Promise<SeenEvidence>;
-  /** The picture of a scan for a message, as a JPEG; null: there is none. Throws `QueueFull` while too many pictures are being resized. */
+  /**
+   * The picture of a scan for a message, as a JPEG; null: there is none. Throws `QueueFull` while too many pictures are
+   * being resized.
+   */
   pictureForMessage(scan: ScanRecord): Promise<Buffer | null>;
   /** A WebP picture in this size; throws 404 if there is none. */
   answerPicture(scan: ScanRecord, of: PictureOf, size: WantedSize, request: IncomingMessage): Promise<Answer>;
@@ -69,8 +72,8 @@ const ASSETS = {
 const ASSETS_FROM_ROOT = { stylesheet: `r/${ASSETS.stylesheet}`, icon: `r/${ASSETS.icon}` };
 
 /**
- * Reports that are made at once, each of which holds its capture in memory, and that may wait, in all and of one organization: a second or
- * two of work of each.
+ * Reports that are made at once, each of which holds its capture in memory, and that may wait, in all and of one
+ * organization: a second or two of work of each.
  */
 const QUEUE = { running: 2, waiting: 160, waitingEach: 40 };
 const BUSY_SECONDS = 3;
@@ -116,7 +119,10 @@ const pictureReplies = {
   304: { description: 'Not modified: the client has the current picture.' },
 };
 
-/** The home page, the public report of a scan, its pictures, and the assets of the pages (spec 1, 5). The token alone gives access. */
+/**
+ * The home page, the public report of a scan, its pictures, and the assets of the pages (spec 1, 5). The token alone
+ * gives access.
+ */
 export function reportRoutes(sources: ReportSources): Route<Caller>[] {
   const shared = { method: 'GET', group: 'Reports', permission: 'none' } as const;
   const queue = new BoundedQueue(QUEUE);
@@ -278,7 +284,10 @@ const page = (status: number, body: string, further: Record<string, string> = {}
   headers: { ...PAGE_HEADERS, ...further },
 });
 
-/** Answers a request for a picture of a report: finds its scan, null if there is none, once few enough of its organization's are answered. */
+/**
+ * Answers a request for a picture of a report: finds its scan, null if there is none, once few enough of its
+ * organization's are answered.
+ */
 const pictureAnswerer =
   (sources: ReportSources, limit: PerOwnerLimit) =>
   async (token: string, answer: (scan: ScanRecord | null) => Promise<Answer>): Promise<Answer> => {

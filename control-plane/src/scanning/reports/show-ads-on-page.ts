@@ -12,12 +12,18 @@ export const AD_PICTURE_WIDTH = 600;
 /** The bytes for the blocks: those that do not fit are only in the list of ads. */
 const BLOCKS_BYTES = 100_000;
 
-/** Widths in pixels of a number and of a character of a label, and the height of both, for a picture that is shown in full width. */
+/**
+ * Widths in pixels of a number and of a character of a label, and the height of both, for a picture that is shown in
+ * full width.
+ */
 const NUMBER_WIDTH = 26;
 const CHARACTER_WIDTH = 7.5;
 const LABEL_HEIGHT = 22;
 
-/** The picture of a sweep's page with its ads drawn on it, each a link to the report of its scan; null: there is no picture. */
+/**
+ * The picture of a sweep's page with its ads drawn on it, each a link to the report of its scan; null: there is no
+ * picture.
+ */
 export function showAdsOnPage({ token }: Report, { ads, page }: ReportSweep): Html | null {
   if (!page) return null;
   const drawn = ads.flatMap((ad) => {
@@ -52,7 +58,10 @@ ${ad.scan && showOwnPicture(ad.scan)}<rect class="area" width="100%" height="100
   return ad.scan ? html`<a href="${ad.scan.token}">${drawn}</a>` : html`<g>${drawn}</g>`;
 }
 
-/** Chromium does not paint frames that are out of view: there, the picture of the page lacks what was in view when the ad was scanned. */
+/**
+ * Chromium does not paint frames that are out of view: there, the picture of the page lacks what was in view when the
+ * ad was scanned.
+ */
 const showOwnPicture = ({ token, picture }: ReportAdScan): Html | null =>
   picture &&
   html`<image href="${token}/${picture}?w=${AD_PICTURE_WIDTH}" width="100%" height="100%" preserveAspectRatio="none"/>`;

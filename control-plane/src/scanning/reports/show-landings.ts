@@ -19,7 +19,10 @@ export function showPicture(report: Report): Html | null {
   return showFrame(page, `${report.token}/screenshot`, report.is_tall, page.title || UNTITLED);
 }
 
-/** The redirect chain of the page's own tab; null if it is empty. `id`: of its section, null where a page has several chains. */
+/**
+ * The redirect chain of the page's own tab; null if it is empty. `id`: of its section, null where a page has several
+ * chains.
+ */
 export function showMainChain({ landings }: Report, id: string | null = 'chain'): Html | null {
   const chain = subjectLanding(landings)?.chain ?? [];
   if (chain.length === 0) return null;
@@ -62,7 +65,10 @@ function showTab(tab: ReportLanding, chain: Html, picture: string, isTall: boole
 <div class="where">${showUrl(tab.url)}</div><p class="meta"><span>landing ${tab.ord}</span>${problem}</p><details class="rest"><summary>Redirect chain: ${chainWords(tab.chain)}</summary>${chain}</details></article>`;
 }
 
-/** `picture` is a relative path made here, so that it is safe in an attribute; `caption` null: the caller shows the title. */
+/**
+ * `picture` is a relative path made here, so that it is safe in an attribute; `caption` null: the caller shows the
+ * title.
+ */
 function showFrame(
   { url, picture: has }: ReportLanding,
   picture: string,
@@ -80,7 +86,8 @@ function showFrame(
 const SHOWN_MAX = 30;
 
 /**
- * A redirect chain: each step with the kind of navigation that led to it. Once the budget is used up, only the last step is shown.
+ * A redirect chain: each step with the kind of navigation that led to it. Once the budget is used up, only the last
+ * step is shown.
  */
 export function showChain(chain: readonly ReportHop[], budget: ByteBudget): Html {
   const hops = budget.list(chain.slice(0, -1), (hop, index) => showHop(hop, index, chain[index - 1] ?? null));

@@ -5,7 +5,10 @@ import type { Report, ReportLimit } from './report.ts';
 /** The bytes for all limits. */
 const LIMITS_BYTES = 32_000;
 
-/** What was not captured, and what was done to the pages so that they could be captured; null if there is nothing to say. */
+/**
+ * What was not captured, and what was done to the pages so that they could be captured; null if there is nothing to
+ * say.
+ */
 export function showLimits({ limits }: Report): Html | null {
   if (limits.length === 0) return null;
   const budget = new ByteBudget(LIMITS_BYTES);

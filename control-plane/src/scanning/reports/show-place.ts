@@ -6,7 +6,9 @@ const PICTURE_WIDTH = 600;
 /** The largest height of the map, in its widths. */
 const HEIGHT_MAX = 1.2;
 
-/** Links to the report of the sweep and to the ads before and after this one; null: it is no scan of an ad on a page. */
+/**
+ * Links to the report of the sweep and to the ads before and after this one; null: it is no scan of an ad on a page.
+ */
 export function showNeighbours({ place }: Report): Html | null {
   if (!place) return null;
   const { page, previous, next } = place;

@@ -8,8 +8,8 @@ const PART_MAX = 40;
 const END_LENGTH = 24;
 
 /**
- * A URL as text, never as a link, because it may be hostile. The host is highlighted. A URL of more than `max` characters is shortened;
- * the reader can expand it.
+ * A URL as text, never as a link, because it may be hostile. The host is highlighted. A URL of more than `max`
+ * characters is shortened; the reader can expand it.
  */
 export function showUrl(url: string, max = SHOWN_MAX): Html {
   const { before, host, after } = splitUrl(url);

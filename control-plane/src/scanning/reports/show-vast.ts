@@ -81,7 +81,10 @@ function showWrapper(
 <p class="meta">${code}<span class="code ${outcome === 'ads' ? 'good' : 'bad'}">${VAST_OUTCOMES[outcome]}</span>${words.map((word) => html`<span><bdi>${word}</bdi></span>`)}</p></div></li>`;
 }
 
-/** All declared trackers in the order in which they fired; those that were not requested are last. With several ads, each tracker names its ad. */
+/**
+ * All declared trackers in the order in which they fired; those that were not requested are last. With several ads,
+ * each tracker names its ad.
+ */
 function showTrackers({ ads, trackers: declared, trackers_left_out }: ReportVast): Html | null {
   if (declared.length === 0) return null;
   const trackers = ads.length > 1 ? declared : declared.map((tracker) => ({ ...tracker, ad: null }));

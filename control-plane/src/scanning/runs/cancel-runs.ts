@@ -13,10 +13,16 @@ export type CancelRunParts = CancelParts & {
   releaseRun: (organizationId: string, reservationId: string) => Promise<void>;
 };
 
-/** Scans that are cancelled at the same time. They are read whole, and each may have two addresses of 32 KB and 20 labels. */
+/**
+ * Scans that are cancelled at the same time. They are read whole, and each may have two addresses of 32 KB and 20
+ * labels.
+ */
 const CANCELLED_AT_ONCE = 16;
 
-/** Cancels what of runs and campaigns has not begun: pending scans, and those that are not created yet. Running ones end. */
+/**
+ * Cancels what of runs and campaigns has not begun: pending scans, and those that are not created yet. Running ones
+ * end.
+ */
 export function cancelRuns(parts: CancelRunParts) {
   const { runs, scans, releaseRun } = parts;
 
@@ -34,7 +40,10 @@ export function cancelRuns(parts: CancelRunParts) {
   const cancelPendingOfRun = (organizationId: string, runId: string) =>
     cancelPending(organizationId, filterKey('run', runId));
 
-  /** Cancels a run; how many scans. What a step or a request creates in it meanwhile is cancelled by the process that creates it. */
+  /**
+   * Cancels a run; how many scans. What a step or a request creates in it meanwhile is cancelled by the process that
+   * creates it.
+   */
   const cancelRun = async ({ _id, organization_id, creation }: RunRecord): Promise<number> => {
     const marked = await runs.cancel(organization_id, _id, new Date());
     if (creation) await releaseRun(organization_id, creation.reservation_id);

@@ -18,9 +18,14 @@ export type CreateRunScansParts = {
   logger: Logger;
 };
 
-/** Scans of one step. A step that is repeated after a crash has the same scans, so another number would need another name of the steps. */
+/**
+ * Scans of one step. A step that is repeated after a crash has the same scans, so another number would need another
+ * name of the steps.
+ */
 const STEP_SCANS = 200;
-/** Runs whose next steps are made at the same time. They take turns, so that a large run does not hold up the others. */
+/**
+ * Runs whose next steps are made at the same time. They take turns, so that a large run does not hold up the others.
+ */
 const RUNS_AT_ONCE = 4;
 /** After this time another process takes over a step. */
 const CLAIM_MS = 20_000;
@@ -44,8 +49,8 @@ export async function createScansOfRuns(parts: CreateRunScansParts, now: Date): 
 }
 
 /**
- * One step: creates the next scans, and notes where the following step begins. A step that was interrupted anywhere is repeated from its
- * beginning: the scans have derived ids, and their checks are taken from the run's reservation once.
+ * One step: creates the next scans, and notes where the following step begins. A step that was interrupted anywhere is
+ * repeated from its beginning: the scans have derived ids, and their checks are taken from the run's reservation once.
  */
 async function takeStep(parts: CreateRunScansParts, run: RunInCreation, now: Date): Promise<boolean> {
   const { runs, campaigns } = parts;
@@ -92,8 +97,9 @@ async function createNext({ createChecked }: CreateRunScansParts, run: RunInCrea
 }
 
 /**
- * Repeats a step after a pause: it fails while the store is full or the catalogue has not been read, or because the run was cancelled. A run
- * that has lost its reservation, because its start took more than ten minutes to store it, can never go on and is cancelled.
+ * Repeats a step after a pause: it fails while the store is full or the catalogue has not been read, or because the run
+ * was cancelled. A run that has lost its reservation, because its start took more than ten minutes to store it, can
+ * never go on and is cancelled.
  */
 async function retryLater(parts: CreateRunScansParts, run: RunInCreation, now: Date, cause: unknown): Promise<boolean> {
   const { runs, logger } = parts;

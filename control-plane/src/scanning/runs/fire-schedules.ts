@@ -104,7 +104,10 @@ async function hasOpenRun({ findRun, countRun }: FireParts, campaign: CampaignRe
   return total > completed + failed + partial + cancelled;
 }
 
-/** What a client would have been refused: the organization is not active, or its quota, balance or share of the day does not suffice. */
+/**
+ * What a client would have been refused: the organization is not active, or its quota, balance or share of the day does
+ * not suffice.
+ */
 function problemOf(error: unknown, at: Date): ScheduleProblem | null {
   if (!(error instanceof ApiError) || ![403, 429].includes(error.status) || typeof error.detail !== 'string')
     return null;

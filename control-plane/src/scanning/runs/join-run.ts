@@ -6,8 +6,9 @@ import type { RunStore } from './run-store.ts';
 type JoinParts = { runs: Pick<RunStore, 'find' | 'insert'>; campaigns: Pick<CampaignStore, 'noteRun'> };
 
 /**
- * Finds the run that scans join which are posted with a campaign now: the campaign's API run of the day, which is made by its first scan. If
- * that was cancelled, a further one is made. Throws what `requireAllowed` throws, before a run is made.
+ * Finds the run that scans join which are posted with a campaign now: the campaign's API run of the day, which is made
+ * by its first scan. If that was cancelled, a further one is made. Throws what `requireAllowed` throws, before a run is
+ * made.
  */
 export const joinApiRun =
   ({ runs, campaigns }: JoinParts): JoinRun =>
@@ -30,8 +31,8 @@ export const joinApiRun =
   };
 
 /**
- * The first number, from 0, for which `isOpen` resolves to true, as it does for each one after it: a run is made when all before it are cancelled, and
- * remains cancelled. Asks for 0 first, and of n cancelled ones for about 2 log n.
+ * The first number, from 0, for which `isOpen` resolves to true, as it does for each one after it: a run is made when
+ * all before it are cancelled, and remains cancelled. Asks for 0 first, and of n cancelled ones for about 2 log n.
  */
 async function firstNumber(isOpen: (number: number) => Promise<boolean>): Promise<number> {
   let end = 1;

@@ -13,7 +13,10 @@ export function planRun(campaign: CampaignRecord, runId: string): RunPlan {
   return { countries, emulators, repeats, scans: countries.length * emulators.length * repeats };
 }
 
-/** The devices of a run: of each category one that the run draws, or all of them; and the campaign's own ones. Each once. */
+/**
+ * The devices of a run: of each category one that the run draws, or all of them; and the campaign's own ones. Each
+ * once.
+ */
 function devicesOf(selection: Selection, runId: string): string[] {
   const { emulator_categories, emulator_specific_ids, emulator_mode } = selection;
   const ofCategories = emulator_categories.flatMap((category) => {
@@ -27,7 +30,9 @@ function devicesOf(selection: Selection, runId: string): string[] {
 const drawn = (name: string, count: number): number =>
   count === 0 ? 0 : createHash('sha256').update(name).digest().readUInt32BE(0) % count;
 
-/** What every scan of a run has, as a request for it would say it (spec 4.2 rule 10). The campaign has its whole target. */
+/**
+ * What every scan of a run has, as a request for it would say it (spec 4.2 rule 10). The campaign has its whole target.
+ */
 export function settingsOfRun(campaign: CampaignRecord, runId: string, { emulators }: RunPlan): ScanSettings {
   const { campaign_type, referrer, ignore_first_n_domains, labels, repeat_count, repeat_mode } = campaign;
   const { proxy_type, proxy_region, proxy_city, proxy_isp, max_discovered_ads, ad_formats } = campaign;

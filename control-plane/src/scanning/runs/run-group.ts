@@ -49,7 +49,10 @@ export function groupRuns({ campaigns, startRun, cancelCampaign }: Parts) {
   };
 }
 
-/** The id of the run, or why there is none. Other errors than those of the API end the whole request, which can be repeated. */
+/**
+ * The id of the run, or why there is none. Other errors than those of the API end the whole request, which can be
+ * repeated.
+ */
 async function runOne(startRun: StartRun, campaign: CampaignRecord, requestId: string) {
   const id = derivedId(`${requestId}/${campaign._id}`, 0);
   try {

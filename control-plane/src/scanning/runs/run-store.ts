@@ -11,7 +11,10 @@ export type RunStore = ReturnType<typeof runStore>;
 const NEWEST = { created_at: -1, _id: -1 } as const;
 /** The settings of a run can contain a large target, which only the creation of its scans reads. */
 const WITHOUT_SETTINGS = { 'creation.settings': 0 } as const;
-/** A campaign has few runs that are being created at the same time; those beyond this number are cancelled by a repeated request. */
+/**
+ * A campaign has few runs that are being created at the same time; those beyond this number are cancelled by a repeated
+ * request.
+ */
 const IN_CREATION_MAX = 1_000;
 
 export function runStore(store: Store) {
@@ -71,7 +74,10 @@ export function runStore(store: Store) {
       return claimed.filter((run): run is RunInCreation => run?.creation !== undefined);
     },
 
-    /** Notes that the next step of a run begins at `next` and is due at `dueAt`; false: another process did, or the run was cancelled. */
+    /**
+     * Notes that the next step of a run begins at `next` and is due at `dueAt`; false: another process did, or the run
+     * was cancelled.
+     */
     async advance({ _id, organization_id, creation }: RunInCreation, next: number, dueAt: Date): Promise<boolean> {
       const filter: Filter<RunRecord> = { _id, organization_id, cancelled_at: null, 'creation.next': creation.next };
       const update: UpdateFilter<RunRecord> = { $set: { 'creation.next': next, creation_due_at: dueAt } };

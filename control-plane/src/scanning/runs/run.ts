@@ -34,7 +34,10 @@ export type RunCreation = { settings: ScanSettings; price_micros: number; reserv
 /** A run whose scans are still to be created. */
 export type RunInCreation = RunRecord & { creation: RunCreation };
 
-/** The run of the scans that are posted with a campaign on the UTC day of `now`. `number`: how many such runs of that day were cancelled. */
+/**
+ * The run of the scans that are posted with a campaign on the UTC day of `now`. `number`: how many such runs of that
+ * day were cancelled.
+ */
 export function apiRun(organization_id: string, campaign_id: string, number: number, now: Date): RunRecord {
   const day = now.toISOString().slice(0, 10);
   return {
@@ -54,7 +57,10 @@ const LABELS: Record<Exclude<RunTrigger, 'api'>, string> = { manual: 'Manual', g
 export const labelOf = (trigger: Exclude<RunTrigger, 'api'>, now: Date): string =>
   `${LABELS[trigger]} ${now.toISOString().slice(0, 16).replace('T', ' ')}`;
 
-/** The counters of a run as clients see them: planned scans count from the beginning, and as cancelled if the run was cancelled before. */
+/**
+ * The counters of a run as clients see them: planned scans count from the beginning, and as cancelled if the run was
+ * cancelled before.
+ */
 export function countersOf({ plan, cancelled_at }: RunRecord, { total, unplanned, ...ended }: RunCounts) {
   if (!plan) return { total, ...ended };
   const missing = cancelled_at ? Math.max(0, plan.scans - (total - unplanned)) : 0;

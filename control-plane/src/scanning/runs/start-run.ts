@@ -30,8 +30,9 @@ export type RunStart = { id: string; trigger: Exclude<RunTrigger, 'api'>; now: D
 export type StartRun = (campaign: CampaignRecord, start: RunStart) => Promise<RunRecord>;
 
 /**
- * Accepts a run of a campaign that is not archived: reserves the checks of all its scans and stores it. Its scans are created later, by
- * `create-scans-of-runs.ts`. Throws 403 `billing.*` or 429 `storage.quota_exhausted`; then there is no run.
+ * Accepts a run of a campaign that is not archived: reserves the checks of all its scans and stores it. Its scans are
+ * created later, by `create-scans-of-runs.ts`. Throws 403 `billing.*` or 429 `storage.quota_exhausted`; then there is
+ * no run.
  */
 export const startRun =
   (parts: StartRunParts): StartRun =>

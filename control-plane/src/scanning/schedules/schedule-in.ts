@@ -86,7 +86,10 @@ export function scheduleSettingsOf(sent: Partial<ScheduleIn>): ScheduleSettings 
   };
 }
 
-/** The schedule of a campaign after a change: another type leaves the field of the former, and is enabled unless it says otherwise. */
+/**
+ * The schedule of a campaign after a change: another type leaves the field of the former, and is enabled unless it says
+ * otherwise.
+ */
 export function changedSchedule(before: ScheduleSettings, body: Partial<ScheduleIn>): Partial<ScheduleIn> {
   const { schedule_type, schedule_timezone, schedule_enabled } = before;
   if (body.schedule_type === undefined || body.schedule_type === schedule_type)

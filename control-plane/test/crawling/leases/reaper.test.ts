@@ -63,8 +63,8 @@ describe('the grace period of the reaper', () => {
 
 describe('a reaper that has many leases to end', () => {
   /**
-   * A reaper with a grace period of a second. The first 200 leases take `endsMs` to end; `reapedAt`, `endedAt` and `askedAt`, when it asked Redis
-   * since the first ones, are by its clock. `isAway`: Redis fails.
+   * A reaper with a grace period of a second. The first 200 leases take `endsMs` to end; `reapedAt`, `endedAt` and
+   * `askedAt`, when it asked Redis since the first ones, are by its clock. `isAway`: Redis fails.
    */
   function reaping(t: TestContext, endsMs: number) {
     const seen = { reapedAt: [] as number[], endedAt: 0, askedAt: [] as number[], isAway: false, aheadMs: 0 };

@@ -240,7 +240,10 @@ describe('a report whose body has not arrived', () => {
     sending.clear();
   });
 
-  /** Sends the head of a request that says it has `bytes`, and none of them. The status is 0 where the connection was cut. */
+  /**
+   * Sends the head of a request that says it has `bytes`, and none of them. The status is 0 where the connection was
+   * cut.
+   */
   function announce({ lease_id, scan_id, token }: LeaseOfFirst, verb: string, bytes: number): Promise<number> {
     const path = `${farm.baseUrl}/node/v1/leases/${lease_id}/scans/${scan_id}/${verb}`;
     const headers = { authorization: `Bearer ${token}`, 'content-length': bytes };

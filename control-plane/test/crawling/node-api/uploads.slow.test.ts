@@ -37,7 +37,10 @@ const send = (path: string, init: RequestInit) => fetch(`${farm.baseUrl}/node/v1
 
 type SlowUpload = { status: Promise<number>; finish(): void; breakOff(): void };
 
-/** Starts an upload of `bytes`: the first ones are on disk, the others are sent by `finish`. `status` 0: there was no response. */
+/**
+ * Starts an upload of `bytes`: the first ones are on disk, the others are sent by `finish`. `status` 0: there was no
+ * response.
+ */
 async function slowUpload(lease: LeaseOfFirst, name: string, bytes: Uint8Array): Promise<SlowUpload> {
   const headers = { authorization: `Bearer ${lease.token}`, 'content-length': bytes.length };
   const sending = request(`${farm.baseUrl}/node/v1/leases/${lease.lease_id}/scans/${lease.scan_id}/artifacts/${name}`, {

@@ -13,7 +13,10 @@ after(() => redis.stop());
 type Load = { organizationId: string; jobs: number; seconds: number; at?: number };
 type Running = { ref: LeaseRef; seconds: number; endsAt: number };
 
-/** Lets slots work off the loads for `until` simulated seconds; returns when each organization's last job ended, and its slot seconds. */
+/**
+ * Lets slots work off the loads for `until` simulated seconds; returns when each organization's last job ended, and its
+ * slot seconds.
+ */
 async function simulate(loads: Load[], { slots = 4, until = Number.POSITIVE_INFINITY } = {}) {
   const arrivals = [...loads].sort((one, other) => (one.at ?? 0) - (other.at ?? 0));
   const [lastEnd, slotSeconds] = [new Map<string, number>(), new Map<string, number>()];

@@ -94,7 +94,10 @@ describe('the scaler', () => {
     assert.deepEqual(memory.failures, {}, 'a younger one that works ends the row');
   });
 
-  /** A step after each 15 s; `statesAt`: what the nodes do then, by seconds. Returns what each step does, and the last decision. */
+  /**
+   * A step after each 15 s; `statesAt`: what the nodes do then, by seconds. Returns what each step does, and the last
+   * decision.
+   */
   const watch = (seconds: number, statesAt: (at: number) => ScaledNode['state'][], changes: Partial<FarmView> = {}) => {
     let last = decide({ nodes: [] });
     const done: Record<number, string[][]> = {};
@@ -140,8 +143,8 @@ describe('the scaler', () => {
 
   type Changes = { nodes?: ScaledNode[]; imageAt?: (minute: number) => string; max?: number };
   /**
-   * A farm of one host that is to be full, for `minutes`, with a step after each 15 s that is carried out. `reports`: whether a node reports at
-   * a minute; it is asked from a minute after its start. Returns the nodes at each step.
+   * A farm of one host that is to be full, for `minutes`, with a step after each 15 s that is carried out. `reports`:
+   * whether a node reports at a minute; it is asked from a minute after its start. Returns the nodes at each step.
    */
   const live = (minutes: number, reports: (node: ScaledNode, minute: number) => boolean, changes: Changes = {}) => {
     const { nodes: first = [], imageAt = () => 'new', max = 2 } = changes;

@@ -21,7 +21,10 @@ const delivery = (secrets: string[], at = new Date()): Delivery => {
 };
 const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000);
 
-/** Deliveries that are signed now, and whether their check succeeds: files that share a process are loaded long before their tests run. */
+/**
+ * Deliveries that are signed now, and whether their check succeeds: files that share a process are loaded long before
+ * their tests run.
+ */
 function cases(): Record<string, [Delivery, boolean]> {
   const good = delivery([SECRET]);
   const withHeader = (name: string, value: string): Delivery => ({

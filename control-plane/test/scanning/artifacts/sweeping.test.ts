@@ -143,7 +143,8 @@ describe('files without a record', () => {
     try {
       await objects.put(foreign, Buffer.from('x'));
       await age(foreign, 25 * HOUR_MS);
-      // Settings were forgotten: a store without records has the files of another one, whose version marks none as its own.
+      // Settings were forgotten: a store without records has the files of another one, whose version marks none as its
+      // own.
       await ownFilesSince(other, new Date());
       await sweepAll(other);
       assert.deepEqual(await filesBelow(), ['foreign']);

@@ -31,7 +31,10 @@ const work = async () => {
   while ((await relay(farm.farm.dependencies, new Date())).entries > 0);
 };
 
-/** A sweep with two ads, of which the second one plays sound; all three have ended. `adsEnd`: runs between the end of the page and of the ads. */
+/**
+ * A sweep with two ads, of which the second one plays sound; all three have ended. `adsEnd`: runs between the end of
+ * the page and of the ads.
+ */
 async function endedSweep(adsEnd = async () => {}): Promise<[ScanRecord, ScanRecord, ScanRecord]> {
   const { _id } = await farm.submit({ job_kind: 'sweep', discovery: { ad_formats: null, max_discovered_ads: 12 } });
   const lease = await farm.acquireOne();

@@ -4,7 +4,9 @@ import { type Detector, oneTag, type Sign } from '../detector.ts';
 
 type Departure = ObservationOf<'auto_redirect'>;
 
-/** A page that navigates sooner than this after it had loaded, or was taken for loaded, is a step of a redirect chain. */
+/**
+ * A page that navigates sooner than this after it had loaded, or was taken for loaded, is a step of a redirect chain.
+ */
 const STAYED_MS = 1_000;
 
 /** Pages for visitors to read that leave their site without a click, and creatives that navigate the page or try to. */
@@ -27,12 +29,16 @@ function describeDeparture(departure: Departure, all: Departure[]): Sign[] {
   const leavesSite = /^https?:/.test(to) && registrableDomain(to) !== '' && !sameSite(to, url);
   if (!leavesSite) return [];
   const { after_load_ms } = startOf(departure, all).facts;
-  // A navigation of the page around a creative is listed with the creative only if the creative caused it, however soon.
+  // A navigation of the page around a creative is listed with the creative only if the creative caused it, however
+  // soon.
   const isStep = landing !== null && after_load_ms <= STAYED_MS;
   return isStep ? [] : [{ landing, text: `left for ${to} by itself, shown for at least ${after_load_ms} ms` }];
 }
 
-/** The departure of the page that visitors could read: it may go through another URL of its site, which redirects at once. */
+/**
+ * The departure of the page that visitors could read: it may go through another URL of its site, which redirects at
+ * once.
+ */
 function startOf(departure: Departure, all: Departure[]): Departure {
   const { landing, url, facts } = departure;
   if (facts.after_load_ms > STAYED_MS) return departure;
@@ -99,7 +105,9 @@ export const autoDownload: Detector = {
   },
 };
 
-/** With so many history entries for itself and a listener for Back, a page is a trap even if the probe did not leave it. */
+/**
+ * With so many history entries for itself and a listener for Back, a page is a trap even if the probe did not leave it.
+ */
 export const COPIES_OF_A_TRAP = 3;
 
 /** Landings that fill the history with copies of themselves and intercept Back to show another offer (spec 2.5). */
@@ -112,8 +120,8 @@ export const backButton: Detector = {
 };
 
 /**
- * Single-page applications push entries and listen for Back too, but their Back does not go to another site, and they do not push the same
- * URL again and again.
+ * Single-page applications push entries and listen for Back too, but their Back does not go to another site, and they
+ * do not push the same URL again and again.
  */
 function describeTrap({ landing, url, facts }: ObservationOf<'back_button'>): Sign[] {
   const { copies, probe_url: offer } = facts;

@@ -5,16 +5,24 @@ import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 import { type Detector, oneTag, type Sign } from '../detector.ts';
 import { AD_SIZES } from './hidden-ads.ts';
 
-/** The least load of a thread that counts, as a share of its time, and for how long: a page that starts may be busy for a while. */
+/**
+ * The least load of a thread that counts, as a share of its time, and for how long: a page that starts may be busy for
+ * a while.
+ */
 const BUSY_SHARE = 0.8;
 const HOG_MS = 4_000;
 const LESS_BUSY_SHARE = 0.6;
 const LESS_BUSY_MS = 7_000;
-/** The same for a worker, which is watched only when the page has long loaded. Miners leave a third of the time to the page, to stay unnoticed. */
+/**
+ * The same for a worker, which is watched only when the page has long loaded. Miners leave a third of the time to the
+ * page, to stay unnoticed.
+ */
 const WORKER_SHARE = 0.6;
 const WORKER_MS = 3_000;
 
-/** Pages that keep a main thread or a worker busy long after they have loaded, or start frames and workers without end. */
+/**
+ * Pages that keep a main thread or a worker busy long after they have loaded, or start frames and workers without end.
+ */
 export const cpuHog: Detector = {
   name: 'cpu_hog',
   needs: [],
@@ -98,8 +106,8 @@ const BYTES_OF_HEAVY = 4 * 1024 * 1024;
 const REQUESTS_OF_A_VIDEO = 2;
 
 /**
- * Ads that load more than browsers allow. An ad is a frame with a size in which ads are sold, the creative of an ad tag, or a script in the player
- * of a video ad: its video is the player's, to which no such limit applies.
+ * Ads that load more than browsers allow. An ad is a frame with a size in which ads are sold, the creative of an ad
+ * tag, or a script in the player of a video ad: its video is the player's, to which no such limit applies.
  */
 export const heavyAd: Detector = {
   name: 'heavy_ad',

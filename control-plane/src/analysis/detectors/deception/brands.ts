@@ -1,8 +1,9 @@
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 
 /**
- * A brand that phishing imitates: words that name it, and registrable domains on which its owner asks for passwords. `signIn`: words of its
- * sign-in page that others use as well, and registrable domains that serve the pictures of that page only.
+ * A brand that phishing imitates: words that name it, and registrable domains on which its owner asks for passwords.
+ * `signIn`: words of its sign-in page that others use as well, and registrable domains that serve the pictures of that
+ * page only.
  */
 export type Brand = {
   name: string;
@@ -43,8 +44,8 @@ const GOOGLES =
   'tn to tt vu ws';
 
 /**
- * The brands that public reports on phishing name most (APWG, Check Point, Cloudflare, 2023 to 2025), parcel services, markets and banks that text messages
- * imitate, with domains from their own sites.
+ * The brands that public reports on phishing name most (APWG, Check Point, Cloudflare, 2023 to 2025), parcel services,
+ * markets and banks that text messages imitate, with domains from their own sites.
  */
 export const BRANDS: readonly Brand[] = [
   brand(
@@ -226,7 +227,10 @@ export const BRANDS: readonly Brand[] = [
   brand('IRS', 'irs', 'irs.gov'),
 ];
 
-/** Hosts of brands and vendors that show what their users made, with all hosts beneath them; the Public Suffix List has others. */
+/**
+ * Hosts of brands and vendors that show what their users made, with all hosts beneath them; the Public Suffix List has
+ * others.
+ */
 const HOSTS_OF_USERS = (
   'sites.google.com docs.google.com drive.google.com forms.google.com script.google.com groups.google.com lookerstudio.google.com ' +
   'sites.yandex.ru forms.yandex.ru forms.yandex.com disk.yandex.ru disk.yandex.com forms.office.com forms.microsoft.com sway.office.com ' +
@@ -234,13 +238,19 @@ const HOSTS_OF_USERS = (
   'cdn.discordapp.com'
 ).split(' ');
 
-/** Whether `url` shows what users of its owner made. The hosts of cloud services are domains of their own by the Public Suffix List. */
+/**
+ * Whether `url` shows what users of its owner made. The hosts of cloud services are domains of their own by the Public
+ * Suffix List.
+ */
 function isOfUsers(url: string): boolean {
   const host = (URL.parse(url)?.hostname ?? '').replace(/\.$/, '');
   return HOSTS_OF_USERS.some((one) => host === one || host.endsWith(`.${one}`));
 }
 
-/** Top-level domains under which only their brand registers names (ICANN, "Specification 13"); each is the first label of one of its domains. */
+/**
+ * Top-level domains under which only their brand registers names (ICANN, "Specification 13"); each is the first label
+ * of one of its domains.
+ */
 const OWN_TOP_LEVELS = new Set(
   (
     'amazon americanexpress apple azure barclaycard barclays bbva bnpparibas bradesco chase citi dhl fedex google hsbc itau microsoft netflix ' +
@@ -248,7 +258,10 @@ const OWN_TOP_LEVELS = new Set(
   ).split(' '),
 );
 
-/** Whether a page belongs to a brand: one of its domains, or one below its own top-level domain, and no page of its users. */
+/**
+ * Whether a page belongs to a brand: one of its domains, or one below its own top-level domain, and no page of its
+ * users.
+ */
 export const isOwn = (brand: Brand, url: string): boolean => owns(brand, registrableDomain(url)) && !isOfUsers(url);
 
 function owns({ domains }: Brand, domain: string): boolean {
@@ -258,8 +271,8 @@ function owns({ domains }: Brand, domain: string): boolean {
 }
 
 /**
- * The brands to which some of `urls` belong (`owners`), and those of whose sign-in page alone some are a part (`signIns`). Each URL is read once,
- * whatever the number of brands: a page may request thousands of pictures. Pure.
+ * The brands to which some of `urls` belong (`owners`), and those of whose sign-in page alone some are a part
+ * (`signIns`). Each URL is read once, whatever the number of brands: a page may request thousands of pictures. Pure.
  */
 export function brandsOf(urls: readonly string[]): { owners: ReadonlySet<Brand>; signIns: ReadonlySet<Brand> } {
   const all = urls.map((url) => ({ domain: registrableDomain(url), isOfUsers: isOfUsers(url) }));
@@ -274,7 +287,10 @@ export function brandsOf(urls: readonly string[]): { owners: ReadonlySet<Brand>;
   };
 }
 
-/** Vendors of browsers, operating systems, their components and antivirus software, and sites that help to choose a browser. */
+/**
+ * Vendors of browsers, operating systems, their components and antivirus software, and sites that help to choose a
+ * browser.
+ */
 const VENDORS = new Set(
   (
     'adobe.com ahnlab.com android.com apple.com arc.net avast.com avg.com avira.com bitdefender.co.uk bitdefender.com ' +

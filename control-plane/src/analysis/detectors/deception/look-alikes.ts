@@ -1,6 +1,7 @@
 /**
- * Letters that look like a Latin letter, by that letter: a selection of the confusables of Unicode Technical Standard 39, of the scripts that pages
- * imitate Latin with (Cyrillic, Greek, Armenian, Cherokee, Lisu), and small capitals. Others are Latin after NFKC.
+ * Letters that look like a Latin letter, by that letter: a selection of the confusables of Unicode Technical Standard
+ * 39, of the scripts that pages imitate Latin with (Cyrillic, Greek, Armenian, Cherokee, Lisu), and small capitals.
+ * Others are Latin after NFKC.
  */
 const LOOK_ALIKES: Record<string, string> = {
   A: 'ΑАᎪꓮᴀ',
@@ -70,8 +71,8 @@ const OTHERS = /[^\p{Script=Latin}\p{M}]/gu;
 const ODD_MARKS = /[\u1e00-\u1eff]|(?<=\p{Script=Latin})\p{M}+/gu;
 
 /**
- * A text in NFKC with Latin letters in place of those that only look like them. A word is changed if it mixes Latin with look-alikes, or if it
- * consists of look-alikes in a line without words of other scripts. Pure; takes linear time.
+ * A text in NFKC with Latin letters in place of those that only look like them. A word is changed if it mixes Latin
+ * with look-alikes, or if it consists of look-alikes in a line without words of other scripts. Pure; takes linear time.
  */
 export function withLatinLetters(text: string): string {
   if (/^[\0-\u024f\u2000-\u206f]*$/.test(text)) return text;
@@ -88,7 +89,10 @@ function latinOfEnclosed(letter: string): string {
   return String.fromCharCode(65 + code - first);
 }
 
-/** A text without marks on Latin letters that disguises use. Vietnamese has them too: words to search for are folded alike. Pure. */
+/**
+ * A text without marks on Latin letters that disguises use. Vietnamese has them too: words to search for are folded
+ * alike. Pure.
+ */
 export const withoutOddMarks = (text: string): string => text.replace(ODD_MARKS, withoutMarks);
 
 const withoutMarks = (letters: string): string => letters.normalize('NFD').replace(/\p{M}/gu, '');

@@ -78,7 +78,8 @@ export const SCRIPT_SIGNATURES: readonly ScriptSignature[] = [
   },
   {
     name: 'a command that a captcha puts into the clipboard',
-    // Installers are published as such commands too (bun, uv, Scoop, Homebrew): only the pretext, often a comment in the command, differs.
+    // Installers are published as such commands too (bun, uv, Scoop, Homebrew): only the pretext, often a comment in
+    // the command, differs.
     source: 'github.com/JohnHammond/recaptcha-phish: index.html; bun.sh/docs/installation, docs.astral.sh/uv',
     starts: ['writeText', 'execCommand', 'clipboardData'],
     all: [
@@ -98,8 +99,8 @@ export const SCRIPT_SIGNATURES: readonly ScriptSignature[] = [
   },
   {
     name: 'a concealed command that is put into the clipboard',
-    // The base64 of "powershell", "mshta", "msiexec", "cmd /c" and "cmd.exe", of programs that the rule names; of "/bin/bash ", "/bin/zsh ", "bash -c"
-    // and "curl -" on macOS.
+    // The base64 of "powershell", "mshta", "msiexec", "cmd /c" and "cmd.exe", of programs that the rule names; of
+    // "/bin/bash ", "/bin/zsh ", "bash -c" and "curl -" on macOS.
     source: 'github.com/SigmaHQ/sigma: rule d487ed4a-fd24-436d-a0b2-f4e95f7b2635 of November 2025',
     starts: ['writeText', 'execCommand', 'clipboardData'],
     all: [
@@ -122,7 +123,8 @@ export const SCRIPT_SIGNATURES: readonly ScriptSignature[] = [
   },
   {
     name: 'a drainer of crypto wallets',
-    // The settings of kits, which are readable beside the concealed script: the least amount that is taken, and what is logged of the victim.
+    // The settings of kits, which are readable beside the concealed script: the least amount that is taken, and what is
+    // logged of the victim.
     source:
       'github.com/kuizuo/js-deobfuscator: example/lamz/output.js; github.com/yxsec/DeepTx: dataset/malicious/claimslp.com/drainer.js',
     starts: ['inimalDrainValue', 'logDrainingStrategy', 'toDrain'],
@@ -144,8 +146,8 @@ export const SCRIPT_SIGNATURES: readonly ScriptSignature[] = [
   },
   {
     name: 'an address that is spelt by character codes',
-    // Injected scripts, found in public repositories, spell src, name and type by character codes; honest scripts that hide a URL this
-    // way do not hide the word script.
+    // Injected scripts, found in public repositories, spell src, name and type by character codes; honest scripts that
+    // hide a URL this way do not hide the word script.
     source: 'injected pages that load store.dontkinhooot.tw/stat.js and stop.transandfiestas.ga/m.js',
     starts: ['104, ?116, ?116, ?112'],
     all: [['.src=string.fromcharcode(104,116,116,112'], ['createelement(string.fromcharcode(115,99,114,105,112,116)']],
@@ -223,8 +225,8 @@ function findingsIn(script: string, at: Pick<Finding, 'url' | 'surface'>, length
 }
 
 /**
- * The signatures that a script matches. `length`: that of the whole script, if these are its excerpts. Pure. Most scripts match no `starts` and
- * cost a single search.
+ * The signatures that a script matches. `length`: that of the whole script, if these are its excerpts. Pure. Most
+ * scripts match no `starts` and cost a single search.
  */
 export function matchingSignatures(script: string, length = 0): ScriptSignature[] {
   if (!ANY_START.test(script)) return [];

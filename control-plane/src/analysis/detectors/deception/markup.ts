@@ -7,8 +7,8 @@ type StartTag = { name: string; attributes: string; end: number };
 const TAG_LENGTH_MAX = 5_000;
 
 /**
- * The start tags of `names` in HTML that a browser serialised, in which no attribute value contains an angle bracket. Takes linear time for any
- * HTML: no character is read twice.
+ * The start tags of `names` in HTML that a browser serialised, in which no attribute value contains an angle bracket.
+ * Takes linear time for any HTML: no character is read twice.
  */
 export function* tagsIn(html: string, names: readonly string[]): Generator<StartTag> {
   let closing = -1;
@@ -23,15 +23,18 @@ export function* tagsIn(html: string, names: readonly string[]): Generator<Start
 }
 
 /**
- * A link or button of a page: its text, its URL ('' = none), whether it has a `download` attribute, and the name that this gives to the file;
- * absent: none.
+ * A link or button of a page: its text, its URL ('' = none), whether it has a `download` attribute, and the name that
+ * this gives to the file; absent: none.
  */
 export type Link = { text: string; url: string; isDownload: boolean; fileName?: string };
 
 const LINKS_MAX = 1_000;
 const CONTENT_LENGTH = 600;
 
-/** An element of another name that is a button for its visitors, and the longest text of one: what is larger has buttons in it. */
+/**
+ * An element of another name that is a button for its visitors, and the longest text of one: what is larger has buttons
+ * in it.
+ */
 const ACTS_AS_BUTTON = /\s(role="button"|onclick=)/;
 const BUTTON_LENGTH_MAX = 60;
 
@@ -73,7 +76,10 @@ const TEXTLESS = ['script', 'style'];
 /** Start and end tags of elements within a line. */
 const WITHIN_LINE = /^<\/?(a|abbr|b|big|code|em|font|i|kbd|mark|s|small|span|strong|sub|sup|u|wbr)[\s>]/i;
 
-/** The words of HTML that a browser serialised, shown or not, with a space or a line break for each tag. Pure; takes linear time. */
+/**
+ * The words of HTML that a browser serialised, shown or not, with a space or a line break for each tag. Pure; takes
+ * linear time.
+ */
 export function wordsOf(html: string): string {
   const words: string[] = [];
   for (let at = 0; at < html.length; ) {

@@ -2,9 +2,9 @@ import type { Phrase } from './phrase.ts';
 import { asRead } from './seen-page.ts';
 
 /**
- * What scareware says in one language. `devices`: "your computer"; `infected` and `locked`: what it is said to be; `found` and `viruses`: what was
- * found on it; `stay`: "do not close"; `call` with `whom`, and `act` with `soon`: what visitors are pressed to do; `uncertain`: words that make a claim
- * a question, a condition or advice.
+ * What scareware says in one language. `devices`: "your computer"; `infected` and `locked`: what it is said to be;
+ * `found` and `viruses`: what was found on it; `stay`: "do not close"; `call` with `whom`, and `act` with `soon`: what
+ * visitors are pressed to do; `uncertain`: words that make a claim a question, a condition or advice.
  */
 type Language = Record<
   'devices' | 'infected' | 'locked' | 'found' | 'viruses' | 'stay' | 'call' | 'whom' | 'act' | 'soon' | 'uncertain',

@@ -117,7 +117,10 @@ const OF_A_PROGRAM = [
   ...['wszystk', 'удал', 'любы', 'все ', 'temizle', 'herhangi'],
 ];
 
-/** What browsers refuse to honest pages, which then say so: "Notifications have been blocked in your browser", "Ihr Browser blockiert Cookies". */
+/**
+ * What browsers refuse to honest pages, which then say so: "Notifications have been blocked in your browser", "Ihr
+ * Browser blockiert Cookies".
+ */
 const REFUSED = [
   ...['cookie', 'javascript', 'notifications', 'location access', 'location is', 'location has', 'geolocation'],
   ...['microphone', 'camera', 'pop-up', 'popup', 'autoplay', 'ad block', 'adblock', 'storage', 'third-party'],
@@ -139,7 +142,10 @@ const REFUSED = [
   ],
   ...['マイク'],
 ];
-/** Who locks a device besides: a network that sold it, an owner who lost it or forgot its code, parents, an employer; and a holder that it is in. */
+/**
+ * Who locks a device besides: a network that sold it, an owner who lost it or forgot its code, parents, an employer;
+ * and a holder that it is in.
+ */
 const OF_OTHERS = [
   ...['screen time', 'time is up', 'parental', 'child', 'your administrator', 'your organization', 'your organisation'],
   ...['locked in '],

@@ -1,9 +1,9 @@
 import { parseClock, parseOffset } from '@adsweep/shared/vast/clock.ts';
 
 /**
- * A rule for the value of an attribute or element (`of`): what it `must` be, in words, and the section of VAST 4.3 that requires it. It applies
- * to documents of version `since` and later, of versions before `before`, and not inside of an element `notIn`; `required`: the first version
- * that requires the attribute.
+ * A rule for the value of an attribute or element (`of`): what it `must` be, in words, and the section of VAST 4.3 that
+ * requires it. It applies to documents of version `since` and later, of versions before `before`, and not inside of an
+ * element `notIn`; `required`: the first version that requires the attribute.
  */
 export type ValueRule = {
   of: string;

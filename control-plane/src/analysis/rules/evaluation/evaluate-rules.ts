@@ -34,7 +34,10 @@ export const needsOf = (rules: Rule[]): Set<Need> =>
     }),
   );
 
-/** The search of a scan's rules: the platform's before the organization's, within one budget in ms of CPU. Null: none searches texts. */
+/**
+ * The search of a scan's rules: the platform's before the organization's, within one budget in ms of CPU. Null: none
+ * searches texts.
+ */
 export function searchOf(rules: Rule[], budgetMs: number): RuleSearch | null {
   const groups = searchGroups(rules);
   if (groups.every((group) => group.length === 0)) return null;
@@ -48,8 +51,8 @@ function searchGroups(rules: Rule[]): Rule[][] {
 }
 
 /**
- * What the search of a scan found. `skipped`: rules that found nothing before the budget was spent, and had not searched everything;
- * `unreadable`: rules that cannot be run.
+ * What the search of a scan found. `skipped`: rules that found nothing before the budget was spent, and had not
+ * searched everything; `unreadable`: rules that cannot be run.
  */
 export type SearchFindings = { findings: Finding[]; skipped: Rule[]; unreadable: Rule[] };
 
@@ -82,7 +85,10 @@ export function findingsOf(rules: Rule[], matches: RuleMatch[]): Finding[] {
   });
 }
 
-/** Finds what a combo matches among the tags that everything else found: no combo reads the tag of another, and those of organizations no hidden one. */
+/**
+ * Finds what a combo matches among the tags that everything else found: no combo reads the tag of another, and those of
+ * organizations no hidden one.
+ */
 export function comboMatcher(found: Finding[], tags: Tags, links: string[]): (rule: ComboRule) => Finding[] {
   const inputsAmong = (seen: Tags) =>
     found.flatMap(({ tag_slug, url, of_combo }): FoundTag[] => {
@@ -100,7 +106,10 @@ export function comboMatcher(found: Finding[], tags: Tags, links: string[]): (ru
   };
 }
 
-/** The findings of all combos among these rules, which run once, after everything else; there may be hundreds, so other work runs in between. */
+/**
+ * The findings of all combos among these rules, which run once, after everything else; there may be hundreds, so other
+ * work runs in between.
+ */
 export async function matchCombos(rules: Rule[], found: Finding[], tags: Tags, links: string[]): Promise<Finding[]> {
   const match = comboMatcher(found, tags, links);
   const findings: Finding[] = [];

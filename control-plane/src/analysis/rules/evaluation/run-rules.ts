@@ -10,18 +10,23 @@ import { type RuleMatch, type ScopedRule, SearchRun } from '../search/search-run
 import { SOURCES, type Source, type Texts } from '../search/texts.ts';
 
 /**
- * Groups of search rules to run over one scan, one after the other. Each is a JSON array, so that its compiled form can be found again by that
- * text. `shared`: one budget for all groups (a scan) or one for each (rule tests); in ms of CPU.
+ * Groups of search rules to run over one scan, one after the other. Each is a JSON array, so that its compiled form can
+ * be found again by that text. `shared`: one budget for all groups (a scan) or one for each (rule tests); in ms of CPU.
  */
 export type RuleSearch = { groups: string[]; budgetMs: number; shared: boolean };
 
-/** What one group found. `finished`: ids of the rules that have searched all their texts; `unreadable`: of those that cannot be run. */
+/**
+ * What one group found. `finished`: ids of the rules that have searched all their texts; `unreadable`: of those that
+ * cannot be run.
+ */
 export type GroupResult = { matches: RuleMatch[]; finished: string[]; unreadable: string[]; elapsed_ms: number };
 
 /** How a group ended: normally (also when its budget was spent), or with its thread, which had to be ended. */
 export type GroupOutcome = GroupResult & { ended: 'run' | 'killed' };
 
-/** What combos and AI rules look at instead of texts: the links of all redirect chains, and what a model may be shown. */
+/**
+ * What combos and AI rules look at instead of texts: the links of all redirect chains, and what a model may be shown.
+ */
 export type RuleInputs = { links: string[]; subject: ModelSubject };
 
 export const ruleInputs = (judged: Evidence): RuleInputs => ({
@@ -36,7 +41,10 @@ export type TryRules = (
   budgetMs: number,
 ) => { inputs: Promise<RuleInputs>; outcomes: Promise<GroupOutcome[]> };
 
-/** What a search reports: that a group begins, and the results of a group so far, of its matches only those since the last report. */
+/**
+ * What a search reports: that a group begins, and the results of a group so far, of its matches only those since the
+ * last report.
+ */
 export type SearchProgress = { began: number } | { group: number; result: GroupResult };
 
 /** Runs the groups of a search over the texts of a scan, and reports the last result of each when it ends. */
@@ -79,10 +87,15 @@ function compiledOf(group: string): CompiledRules {
   return rules;
 }
 
-/** Rules with everything prepared that can be prepared before there are texts. `passes` are in the order in which they run. */
+/**
+ * Rules with everything prepared that can be prepared before there are texts. `passes` are in the order in which they
+ * run.
+ */
 type CompiledRules = {
   passes: (SearchPass & { source: Source })[];
-  /** Ids of rules that cannot be read, for example because another version stored them. They do not affect the others. */
+  /**
+   * Ids of rules that cannot be read, for example because another version stored them. They do not affect the others.
+   */
   unreadable: string[];
 };
 
@@ -124,8 +137,8 @@ const SURFACES: Record<RuleTarget, readonly Surface[]> = {
 };
 
 /**
- * Runs rules over the texts of a scan, the cheapest first. Ends when the budget is spent: matches that were found until then stay, and
- * `finished` lacks the rules that have not searched everything. `progress` is called after each pass.
+ * Runs rules over the texts of a scan, the cheapest first. Ends when the budget is spent: matches that were found until
+ * then stay, and `finished` lacks the rules that have not searched everything. `progress` is called after each pass.
  */
 function runRules(
   { passes }: CompiledRules,

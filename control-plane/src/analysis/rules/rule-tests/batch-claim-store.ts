@@ -10,7 +10,10 @@ export function batchClaimStore(store: Store) {
   const claims: Collection<Claim> = store.collection<Claim>('rule_test_batches');
 
   return {
-    /** Claims the organization's batch until `until`; false: one is running. An expired claim is that of a process that ended. */
+    /**
+     * Claims the organization's batch until `until`; false: one is running. An expired claim is that of a process that
+     * ended.
+     */
     async claim(organizationId: string, now: Date, until: Date): Promise<boolean> {
       if (await insertOnce(claims, { _id: organizationId, until })) return true;
       const expired = { _id: organizationId, until: { $lt: now } };

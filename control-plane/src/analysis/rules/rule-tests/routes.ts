@@ -123,7 +123,9 @@ async function contextIssues(
   return [{ loc: ['rule_id'], msg: 'There is no such AI rule.', type: 'not_found', ctx: given(rule_id) }];
 }
 
-/** The name under which a rule is tested, and the tags that it may assign: in production those that are not archived. */
+/**
+ * The name under which a rule is tested, and the tags that it may assign: in production those that are not archived.
+ */
 async function contextOf(
   { context, name, rule_id }: RuleTestIn,
   organizationId: string,

@@ -27,7 +27,10 @@ import { RULE_TYPES } from '../rule-types/index.ts';
 import type { BatchClaims } from './batch-claim-store.ts';
 import { CELL_ERRORS, type CellError, NO_MATCH, type TestedRule, type TestResult } from './schemas.ts';
 
-/** What rule tests need. `model` null: there is none. `limits` in ms: CPU of one rule on one scan, and duration of a batch. */
+/**
+ * What rule tests need. `model` null: there is none. `limits` in ms: CPU of one rule on one scan, and duration of a
+ * batch.
+ */
 export type RuleTestParts = {
   evidence: EvidenceSources;
   findScan: (organizationId: string, id: string) => Promise<ScanRecord | null>;
@@ -66,7 +69,10 @@ export type OfferedTags = (rule: ModelRule) => string[];
 
 type Result = TestResult | CellError;
 
-/** The result of each rule on a scan within `ms`, or why there is none. The evidence is unpacked once, in a thread; the scan is not changed. */
+/**
+ * The result of each rule on a scan within `ms`, or why there is none. The evidence is unpacked once, in a thread; the
+ * scan is not changed.
+ */
 export async function testOnScan(
   parts: RuleTestParts,
   scan: ScanRecord,
@@ -98,8 +104,8 @@ export async function testOnScan(
 type Tried = ReturnType<TryRules> & Pick<PackedScan, 'lost'>;
 
 /**
- * Has a thread try the search rules on the scan's evidence, once few enough of the organization's are in memory; null: there is no evidence
- * (any more).
+ * Has a thread try the search rules on the scan's evidence, once few enough of the organization's are in memory; null:
+ * there is no evidence (any more).
  */
 function beginTrying(
   { evidence, evidenceHeld, threads, limits }: RuleTestParts,
@@ -115,7 +121,8 @@ function beginTrying(
     resolve(tried);
     await tried?.outcomes;
   };
-  // An error of the outcomes comes after `resolve`, so that `reject` does nothing then: the caller gets it from the outcomes.
+  // An error of the outcomes comes after `resolve`, so that `reject` does nothing then: the caller gets it from the
+  // outcomes.
   evidenceHeld.run(scan.organization_id, hold).catch(reject);
   return promise;
 }
@@ -134,7 +141,10 @@ function comboResult(rule: ComboRule, match: (rule: ComboRule) => Finding[], tag
   return matchOf(findings, Math.ceil(performance.now() - began));
 }
 
-/** Asks the model for the tags of all AI rules at once, of those that each is `offered`. `signal` ends questions without an answer. */
+/**
+ * Asks the model for the tags of all AI rules at once, of those that each is `offered`. `signal` ends questions without
+ * an answer.
+ */
 async function askModel(
   model: RuleTestParts['model'],
   scan: ScanRecord,
@@ -163,8 +173,9 @@ function matchOf(findings: { tag_slug: string; detail: string }[], elapsed_ms: n
 }
 
 /**
- * Tests rules on scans and returns cells by rule, then by scan. Refuses a second batch of an organization at the same time (429) and fails if
- * the scans cannot be read in time (504). A cell without a result has an error and does not affect the others.
+ * Tests rules on scans and returns cells by rule, then by scan. Refuses a second batch of an organization at the same
+ * time (429) and fails if the scans cannot be read in time (504). A cell without a result has an error and does not
+ * affect the others.
  */
 export async function testBatch(
   parts: RuleTestParts,

@@ -15,7 +15,10 @@ const config = Type.Object(
   { additionalProperties: false, title: 'ExpressionConfig' },
 );
 
-/** Types for the page and the creative, and types for requests, which belong to the page (spec 2.6) and search all of them. */
+/**
+ * Types for the page and the creative, and types for requests, which belong to the page (spec 2.6) and search all of
+ * them.
+ */
 const OF_TARGET = { targets: RULE_TARGETS, scope: 'target' } as const;
 const OF_REQUESTS = { targets: ['page'], scope: 'all' } as const;
 type Pieces = { source: Source } & (typeof OF_TARGET | typeof OF_REQUESTS);

@@ -4,7 +4,10 @@ import { edgeLiterals, requiredLiterals, TEXT_END, TEXT_START } from './pattern-
 import { sampleUrls } from './sample-urls.ts';
 import { WordAutomaton } from './word-automaton.ts';
 
-/** Expressions in one automaton of RE2. Larger sets need fewer passes over a text, and far more states (loadtest/bench/rules.ts). */
+/**
+ * Expressions in one automaton of RE2. Larger sets need fewer passes over a text, and far more states
+ * (loadtest/bench/rules.ts).
+ */
 const SET_SIZE = 32;
 const ANCHORED_SET_SIZE = 64;
 const ASCII = /^\p{ASCII}*$/u;
@@ -13,12 +16,15 @@ const BEGINNING_LENGTH_MIN = 2;
 /** The least length of an ending that few texts have, without `TEXT_END`. */
 const ENDING_LENGTH_MIN = 3;
 /**
- * The most positions of one text at which anchored sets are tried, and the most characters that they may read together. Beyond that the text
- * is searched once by unanchored sets, so that the cost stays linear.
+ * The most positions of one text at which anchored sets are tried, and the most characters that they may read together.
+ * Beyond that the text is searched once by unanchored sets, so that the cost stays linear.
  */
 const PLACES_MIN = 24;
 const CHARACTERS_MAX = 50_000;
-/** RE2 builds the states of an automaton when a text first needs them. Sets of this size and more are warmed up with sample URLs. */
+/**
+ * RE2 builds the states of an automaton when a text first needs them. Sets of this size and more are warmed up with
+ * sample URLs.
+ */
 const WARM_FROM = 16;
 const WARMING_URLS = 300;
 
@@ -28,9 +34,10 @@ export type SetMember = { config: Pattern; expression: Expression };
 type Beginning = { places: number[]; sets: JoinedSets };
 
 /**
- * Finds which of many expressions match a text. One pass finds the literals that they require (Russ Cox, "Regular Expression Matching with a
- * Trigram Index", 2012). An expression with a rare literal is tried alone, if the text contains the literal; expressions that begin with the same
- * literal are joined and tried where it occurs; all others are joined to automata that search the whole text (`RE2::Set`).
+ * Finds which of many expressions match a text. One pass finds the literals that they require (Russ Cox, "Regular
+ * Expression Matching with a Trigram Index", 2012). An expression with a rare literal is tried alone, if the text
+ * contains the literal; expressions that begin with the same literal are joined and tried where it occurs; all others
+ * are joined to automata that search the whole text (`RE2::Set`).
  */
 export class ExpressionSet {
   readonly #members: SetMember[];
@@ -39,7 +46,10 @@ export class ExpressionSet {
   readonly #owners: (number | Beginning)[];
   readonly #others: JoinedSets;
   readonly #beginners: number[];
-  /** Built when a text first needs them: texts that are not ASCII (letter case is complex there), and texts full of beginnings. */
+  /**
+   * Built when a text first needs them: texts that are not ASCII (letter case is complex there), and texts full of
+   * beginnings.
+   */
   #all: JoinedSets | undefined;
   #unanchored: JoinedSets | undefined;
 
@@ -100,7 +110,10 @@ export class ExpressionSet {
   }
 }
 
-/** How a pattern is searched: alone if one of these literals occurs, where this literal occurs, or (null) in the whole text. */
+/**
+ * How a pattern is searched: alone if one of these literals occurs, where this literal occurs, or (null) in the whole
+ * text.
+ */
 function planOf(pattern: string): string[] | string | null {
   const telling = requiredLiterals(pattern);
   if (telling) return telling;

@@ -1,11 +1,17 @@
 import { RE2JS } from 're2js';
 
-/** Mark the beginning and the end of a text that is searched for literals. A text that contains one itself only causes needless tries. */
+/**
+ * Mark the beginning and the end of a text that is searched for literals. A text that contains one itself only causes
+ * needless tries.
+ */
 export const [TEXT_START, TEXT_END] = ['\u0002', '\u0003'];
 
 const ASCII = /^[\x20-\x7e]+$/;
 
-/** The literals of a pattern as re2js keeps them: one text, or parts of which all (`AND`) or one (`OR`) must be in the text. */
+/**
+ * The literals of a pattern as re2js keeps them: one text, or parts of which all (`AND`) or one (`OR`) must be in the
+ * text.
+ */
 type LiteralTree = { type: number; str: string; subs: LiteralTree[] };
 const [EXACT, AND, OR] = [1, 2, 3];
 
@@ -15,8 +21,8 @@ const COMMON = /https?|www|\.com|\.?php|\.?html?|\.?aspx?|\.?jsp?|\.?css|\.?gif|
 const RARE_CHARACTERS_MIN = 3;
 
 /**
- * Lower-case literals, at least one of which is in every ASCII text that a pattern matches, in any letter case. null: there are none, or
- * most texts contain them.
+ * Lower-case literals, at least one of which is in every ASCII text that a pattern matches, in any letter case. null:
+ * there are none, or most texts contain them.
  */
 export function requiredLiterals(pattern: string): string[] | null {
   const tree = RE2JS.compile(pattern).re2Input.prefilter as LiteralTree | null;
@@ -40,15 +46,18 @@ const weightOf = (literals: string[]): number =>
 /** The literal that begins or ends every match of a pattern; '' if there is no such literal. */
 type EdgeLiterals = { first: string; last: string };
 
-/** An instruction of a compiled program as re2js keeps it (`Prog` of RE2); `runes` with one element is one character. */
+/**
+ * An instruction of a compiled program as re2js keeps it (`Prog` of RE2); `runes` with one element is one character.
+ */
 type Instruction = { op: number; out: number; arg: number; runes: ArrayLike<number> };
 type Program = { inst: Instruction[]; start: number };
 const [ALT, ALT_MATCH, CAPTURE, EMPTY_WIDTH, FAIL, MATCH, NOP, RUNE, RUNE_ANY_NOT_NL] = [1, 2, 3, 4, 5, 6, 7, 8, 11];
 const [BEGIN_TEXT, END_TEXT] = [4, 8];
 
 /**
- * Lower-case literals between `TEXT_START` and `TEXT_END`: `first` begins every match of a pattern in an ASCII text, in any letter case, and
- * `last` ends it. Both are read from the compiled program: every path from its start to its end contains them.
+ * Lower-case literals between `TEXT_START` and `TEXT_END`: `first` begins every match of a pattern in an ASCII text, in
+ * any letter case, and `last` ends it. Both are read from the compiled program: every path from its start to its end
+ * contains them.
  */
 export function edgeLiterals(pattern: string): EdgeLiterals {
   const program = RE2JS.compile(pattern).re2Input.prog as Program;

@@ -5,8 +5,9 @@ type Parsed = { op: number; subs: Parsed[]; runes: ArrayLike<number> };
 const [LITERAL, CAPTURE, STAR, PLUS, QUEST, ALTERNATE] = [2, 12, 13, 14, 15, 18];
 
 /**
- * A lower bound of the instructions that a pattern compiles to, counted before it is compiled: 4,096 characters of `.{1000}` are half a million
- * instructions, which take seconds to make. Throws with RE2's reason if RE2 refuses the pattern.
+ * A lower bound of the instructions that a pattern compiles to, counted before it is compiled: 4,096 characters of
+ * `.{1000}` are half a million instructions, which take seconds to make. Throws with RE2's reason if RE2 refuses the
+ * pattern.
  */
 export function leastInstructions(pattern: string): number {
   const set = new RE2Set();

@@ -6,8 +6,9 @@ import type { SearchedText } from './texts.ts';
 export type ScopedRule = { id: string; surfaces: readonly Surface[] };
 
 /**
- * A match of a rule and where it is. `start` counts UTF-16 units from the beginning of the text (for words, of the folded text).
- * `elapsed_ms` is the CPU time that the rule alone had used until then, without the passes that it shares with other rules.
+ * A match of a rule and where it is. `start` counts UTF-16 units from the beginning of the text (for words, of the
+ * folded text). `elapsed_ms` is the CPU time that the rule alone had used until then, without the passes that it shares
+ * with other rules.
  */
 export type RuleMatch = Omit<SearchedText, 'text'> & {
   rule_id: string;
@@ -18,12 +19,18 @@ export type RuleMatch = Omit<SearchedText, 'text'> & {
 
 /** The most URLs that one rule matches on. */
 export const MATCHES_PER_RULE_MAX = 20;
-/** Characters of the URLs of all matches. Beyond them, each rule has only its first match: a scan keeps far fewer findings. */
+/**
+ * Characters of the URLs of all matches. Beyond them, each rule has only its first match: a scan keeps far fewer
+ * findings.
+ */
 const URL_CHARACTERS_MAX = 1024 * 1024;
 /** Characters of an excerpt before and after a match. */
 const EXCERPT_CONTEXT = 60;
 
-/** The matches of one search. A rule stops searching a URL after its first match there, and altogether after enough matches of its own or of all. */
+/**
+ * The matches of one search. A rule stops searching a URL after its first match there, and altogether after enough
+ * matches of its own or of all.
+ */
 export class SearchRun {
   readonly matches: RuleMatch[] = [];
   /** Ids of the rules that have searched all their texts. */

@@ -13,7 +13,9 @@ export type SearchedText = {
   text: string;
 };
 
-/** The texts that a rule type searches: URLs of redirect chains, URLs of requests, documents, or bodies of responses. */
+/**
+ * The texts that a rule type searches: URLs of redirect chains, URLs of requests, documents, or bodies of responses.
+ */
 export const SOURCES = ['chain', 'requests', 'documents', 'bodies'] as const;
 export type Source = (typeof SOURCES)[number];
 
@@ -59,7 +61,10 @@ function requestTexts(evidence: Evidence): SearchedText[] {
   return eachOnce([...requests, ...chainTexts(evidence)]);
 }
 
-/** Title, visible text and rendered HTML of each landing and its frames, and of the creative's documents, and the creative's HTML. */
+/**
+ * Title, visible text and rendered HTML of each landing and its frames, and of the creative's documents, and the
+ * creative's HTML.
+ */
 function documentTexts({ landings, documents, creative, creativeHtml }: Evidence): SearchedText[] {
   const finalUrls = new Map(landings.map(({ ord, final_url }) => [ord, final_url]));
   const titles = landings.map(({ ord, final_url, page_title }): SearchedText => {

@@ -16,14 +16,18 @@ type Ending = { state: number; first: number; count: number };
 export const foldText = (text: string): string => lowerCase(text.normalize('NFKC'));
 
 /**
- * Finds any number of words in one pass over a text (Aho and Corasick, "Efficient string matching", 1975). The cost of a step does not depend
- * on the number of words. A state takes 15 bytes: the words of an organization may have four million of them.
+ * Finds any number of words in one pass over a text (Aho and Corasick, "Efficient string matching", 1975). The cost of
+ * a step does not depend on the number of words. A state takes 15 bytes: the words of an organization may have four
+ * million of them.
  */
 export class WordAutomaton {
   readonly #lengths: number[];
   /** The indexes of the words, sorted by their code units. */
   readonly #sorted: Uint32Array;
-  /** States are numbered by depth, so the next states of a state are adjacent: from `children[state]` to `children[state + 1]`, by code unit. */
+  /**
+   * States are numbered by depth, so the next states of a state are adjacent: from `children[state]` to
+   * `children[state + 1]`, by code unit.
+   */
   readonly #children: Int32Array;
   readonly #codes: Uint16Array;
   /** By state: that of the longest proper suffix that begins a word. */
@@ -32,7 +36,10 @@ export class WordAutomaton {
   readonly #shorter: Int32Array;
   /** By state: 1 if words end there. */
   readonly #isEnding: Uint8Array;
-  /** The states at which words end, in order, and by their index where these words begin in `sorted`, and how many they are. */
+  /**
+   * The states at which words end, in order, and by their index where these words begin in `sorted`, and how many they
+   * are.
+   */
   readonly #endings: Int32Array;
   readonly #firsts: Int32Array;
   readonly #counts: Int32Array;
@@ -77,15 +84,21 @@ export class WordAutomaton {
     }
   }
 
-  /** The state itself if words end there, else that of its longest suffix at which words end; the root if there is none. */
+  /**
+   * The state itself if words end there, else that of its longest suffix at which words end; the root if there is none.
+   */
   #endsIn(state: number): number {
     return this.#isEnding[state] === 1 ? state : this.#shorter[state]!;
   }
 
-  /** Adds the states by depth: those that `fallback` refers to are there before the states that need them. Returns where words end. */
+  /**
+   * Adds the states by depth: those that `fallback` refers to are there before the states that need them. Returns where
+   * words end.
+   */
   #build(folded: string[]): Ending[] {
     const ends: Ending[] = [];
-    // Of the states of a depth, of which there are no more than words: where the words that begin with each are in `sorted`.
+    // Of the states of a depth, of which there are no more than words: where the words that begin with each are in
+    // `sorted`.
     const newLevel = () => ({ first: new Int32Array(folded.length), last: new Int32Array(folded.length) });
     let [level, next] = [newLevel(), newLevel()];
     let [state, made] = [ROOT, 1];

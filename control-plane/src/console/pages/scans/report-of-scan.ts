@@ -33,7 +33,10 @@ import type { Schemas } from '../../api/schemas.ts';
 
 type Scan = Schemas['Scan'];
 
-/** What the API says of a scan: itself, its tags, the definitions of tags, and of a sweep the scans of its ads with their tags. */
+/**
+ * What the API says of a scan: itself, its tags, the definitions of tags, and of a sweep the scans of its ads with
+ * their tags.
+ */
 export type ScanAnswers = {
   scan: Scan;
   tags: Schemas['ScanTag'][];
@@ -45,8 +48,8 @@ export type ScanAnswers = {
 };
 
 /**
- * The report of a scan for its owner, whose parts are those of the public one. Its token is the scan's id: addresses relative to the page of the
- * scan lead to the console's pages and files.
+ * The report of a scan for its owner, whose parts are those of the public one. Its token is the scan's id: addresses
+ * relative to the page of the scan lead to the console's pages and files.
  */
 export function reportOfScan({ scan, tags, definitions, children, picture }: ScanAnswers): Report {
   const emulator = findEmulator(scan.emulator_id);
@@ -102,7 +105,8 @@ function exitRows({ proxy, exit, country_code }: Scan): Report['exit'] {
     ['Exit', null, exit.exit_id],
     ['Attempts', null, String(exit.attempts)],
   ];
-  // Null: a request cannot contain it, as an address or a provider. Empty: it was not asked for, and any value is right.
+  // Null: a request cannot contain it, as an address or a provider. Empty: it was not asked for, and any value is
+  // right.
   const words = (text: string | null | undefined) => (text === null ? '' : text ? clip(text, TITLE_MAX) : 'any');
   return rows
     .filter(([, requested, actual]) => requested || actual)

@@ -17,7 +17,10 @@ export const scanThumbnail: PageRoute = {
   },
 };
 
-/** Files of a scan, with the permission of the person. Only pictures are shown; everything else is what a hostile server sent, and is downloaded. */
+/**
+ * Files of a scan, with the permission of the person. Only pictures are shown; everything else is what a hostile server
+ * sent, and is downloaded.
+ */
 export const scanFiles: PageRoute[] = [
   'screenshot',
   'creative-screenshot',

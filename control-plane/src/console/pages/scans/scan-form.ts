@@ -50,7 +50,10 @@ export const EMPTY_FIELDS: ScanFields = {
   labels: '',
 };
 
-/** The fields in a form or an address. Boxes that are not ticked are not sent; of several with one name the values are words. */
+/**
+ * The fields in a form or an address. Boxes that are not ticked are not sent; of several with one name the values are
+ * words.
+ */
 export const fieldsOf = (sent: URLSearchParams): ScanFields =>
   Object.fromEntries(
     Object.entries(EMPTY_FIELDS).map(([name, initial]) => [

@@ -111,7 +111,10 @@ type CreateRequest = Pick<
   'caller' | 'query' | 'headers' | 'recordId'
 >;
 
-/** Creates the scans of a request, or estimates what that would cost. `shown`: what is shown of the leaders of the groups. */
+/**
+ * Creates the scans of a request, or estimates what that would cost. `shown`: what is shown of the leaders of the
+ * groups.
+ */
 async function answerOrder(
   parts: CreateRouteParts,
   requested: RequestedScans,

@@ -6,7 +6,10 @@ import type { Note } from '@adsweep/shared/capture/notes.ts';
 import type { Static } from 'typebox';
 import type { VastOutSchema, VideoSchema } from './vast-responses.ts';
 
-/** A landing of a capture: each hop with the requests of its document; `screenshot`: the name of its artifact, null = there is none. */
+/**
+ * A landing of a capture: each hop with the requests of its document; `screenshot`: the name of its artifact, null =
+ * there is none.
+ */
 export type EvidenceLanding = {
   ord: number;
   opener_url: string;
@@ -19,7 +22,10 @@ export type EvidenceLanding = {
   created_at: Date;
 };
 
-/** The creative of an ad. `requests`: those that belong to no hop of its chain; of an ad on a page, which has no chain, all of them. */
+/**
+ * The creative of an ad. `requests`: those that belong to no hop of its chain; of an ad on a page, which has no chain,
+ * all of them.
+ */
 export type EvidenceCreative = Pick<CapturedCreative, 'width' | 'height' | 'page_url'> & {
   redirect_chain: Hop[];
   requests: SubRequest[];
@@ -28,10 +34,15 @@ export type EvidenceCreative = Pick<CapturedCreative, 'width' | 'height' | 'page
 /** The metadata of a video ad (spec 2.1). */
 export type Video = Static<typeof VideoSchema>;
 
-/** The result of a VAST tag: its metadata (null: it has no ad), its wrapper chain, its ads, and each declared tracker with its request. */
+/**
+ * The result of a VAST tag: its metadata (null: it has no ad), its wrapper chain, its ads, and each declared tracker
+ * with its request.
+ */
 export type EvidenceVast = { video: Video | null } & Omit<Static<typeof VastOutSchema>, 'companions'>;
 
-/** The evidence in a scan's capture, for clients: landings by ordinal, the creative if there is one, and its artifacts. */
+/**
+ * The evidence in a scan's capture, for clients: landings by ordinal, the creative if there is one, and its artifacts.
+ */
 export type ScanEvidence = {
   landings: EvidenceLanding[];
   creative: EvidenceCreative | null;

@@ -71,8 +71,8 @@ export function listQueryIssues(query: Partial<ScanListQuery>): Issue[] {
 }
 
 /**
- * The store's query for the parameters of a list: all conditions must hold. No scan has an archived tag (spec 2.5). `campaigns`: those of
- * the group of the query, which are read for each request, because a campaign can be moved.
+ * The store's query for the parameters of a list: all conditions must hold. No scan has an archived tag (spec 2.5).
+ * `campaigns`: those of the group of the query, which are read for each request, because a campaign can be moved.
  */
 export function listQuestion(
   query: ScanListQuery,

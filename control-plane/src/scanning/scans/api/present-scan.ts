@@ -60,7 +60,10 @@ const presentNote = (note: Note): PresentedScan['left_out'][number] => ({
   text: noteSentence(note),
 });
 
-/** A scan as the call that created it returns it: for a group, the leader with the ids of the others. `scan` is the leader with its target. */
+/**
+ * A scan as the call that created it returns it: for a group, the leader with the ids of the others. `scan` is the
+ * leader with its target.
+ */
 export function presentCreated(
   scan: ScanRecord,
   group: ScanRecord[],
@@ -100,7 +103,10 @@ function presentAdBlock({ _id }: ScanRecord, block: ListedAdBlock) {
   return { slot_index, ad_kind, ...networkOfBlock(block), x, y, width, height, signals, scan_id, not_scanned };
 }
 
-/** The creative and its artifacts. Pages have none: they load no creative of their own. An ad on a page has no chain (spec 2.1). */
+/**
+ * The creative and its artifacts. Pages have none: they load no creative of their own. An ad on a page has no chain
+ * (spec 2.1).
+ */
 function presentCreative(scan: ScanRecord, { creative, vast, artifacts }: ScanEvidence, urls: PublicUrls) {
   const links = scanLinks(urls, scan);
   return {

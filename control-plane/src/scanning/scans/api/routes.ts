@@ -32,7 +32,10 @@ import { type RecheckRouteParts, recheckOneRoute, recheckRoute } from './recheck
 import { CancelledSchema, type PresentedBrief, ScanBriefSchema, ScanSchema, ScanTagSchema } from './responses.ts';
 import { summaryRoute } from './summary-route.ts';
 
-/** The dependencies of the operations on scans; `readEvidence` returns the evidence in a scan's capture, empty before there is one. */
+/**
+ * The dependencies of the operations on scans; `readEvidence` returns the evidence in a scan's capture, empty before
+ * there is one.
+ */
 export type ScanParts = CreateRouteParts &
   CancelParts &
   RecheckRouteParts &
@@ -160,7 +163,9 @@ function childrenRoute(parts: ScanParts): Route<Caller> {
   });
 }
 
-/** The place of an ad in the list of its sweep: by `slot_index`, which takes the place of a time in its cursors, and id. */
+/**
+ * The place of an ad in the list of its sweep: by `slot_index`, which takes the place of a time in its cursors, and id.
+ */
 const placeOf = ({ _id: id, ad_block }: ListedScan): CursorPosition => ({
   at: new Date(ad_block?.slot_index ?? 0),
   id,
@@ -169,7 +174,10 @@ const placeOf = ({ _id: id, ad_block }: ListedScan): CursorPosition => ({
 const isBehind = (one: CursorPosition, other: CursorPosition): boolean =>
   one.at > other.at || (one.at.getTime() === other.at.getTime() && one.id > other.id);
 
-/** A page of a sweep's ads, which are few. The row of a cursor may have been removed meanwhile, or have another place when the page was swept again. */
+/**
+ * A page of a sweep's ads, which are few. The row of a cursor may have been removed meanwhile, or have another place
+ * when the page was swept again.
+ */
 async function pageOfChildren(parts: RowParts, children: ListedScan[], request: RequestOfScans) {
   const { caller, query } = request;
   const { skip, limit } = rowsOf(query);

@@ -10,7 +10,10 @@ const HEARTBEAT_MS = 15_000;
 /** The interval at which a stream verifies that its caller's key is still valid. */
 const CALLER_CHECK_MS = 500;
 
-/** The states of one scan as an event stream (HTML standard, section 9.2). States that arrive after a later one are dropped. */
+/**
+ * The states of one scan as an event stream (HTML standard, section 9.2). States that arrive after a later one are
+ * dropped.
+ */
 class StateStream extends Readable {
   #last = -1;
   #isOver = false;
@@ -41,9 +44,9 @@ class StateStream extends Readable {
 }
 
 /**
- * Streams the states of a scan: the current one first, then each change, until a final one. `read` returns the current state, null if the
- * scan was removed; `isAllowed` returns false once the caller may no longer read it; `closing` ends the stream. The caller must read or
- * destroy it.
+ * Streams the states of a scan: the current one first, then each change, until a final one. `read` returns the current
+ * state, null if the scan was removed; `isAllowed` returns false once the caller may no longer read it; `closing` ends
+ * the stream. The caller must read or destroy it.
  */
 export async function openStateStream(
   scanId: string,

@@ -88,7 +88,10 @@ const TrackerSchema = Type.Object(
   { title: 'VastTracker' },
 );
 
-/** The result of a VAST tag: its documents from the tag through its wrappers, its ads in the order of playing, its trackers. */
+/**
+ * The result of a VAST tag: its documents from the tag through its wrappers, its ads in the order of playing, its
+ * trackers.
+ */
 export const VastOutSchema = Type.Object(
   {
     wrappers: Type.Array(WrapperSchema),

@@ -32,8 +32,8 @@ export type CreateParts = SubmitParts & {
 };
 
 /**
- * Scans that an organization asks for: a group of repeats for each country and emulator. The ids of all scans follow from `requestId`.
- * `isRepeatable`: the same order may be repeated, after a crash or by a client that got no response.
+ * Scans that an organization asks for: a group of repeats for each country and emulator. The ids of all scans follow
+ * from `requestId`. `isRepeatable`: the same order may be repeated, after a crash or by a client that got no response.
  */
 export type ScanOrder = RequestedScans & {
   organizationId: string;
@@ -46,20 +46,25 @@ export type ScanOrder = RequestedScans & {
 /** A part of an order: whole groups from index `from` on, at least one and together about `scans` scans. */
 export type CreateStep = { from: number; scans: number };
 
-/** The groups of a step as they are stored, each with its leader first, and where the next step begins; null: that was the last one. */
+/**
+ * The groups of a step as they are stored, each with its leader first, and where the next step begins; null: that was
+ * the last one.
+ */
 export type CreatedScans = { groups: ScanRecord[][]; next: number | null };
 
 /**
- * Creates the scans of an order: checks it, asks for the price, reserves the checks, makes the records and submits them.
+ * Creates the scans of an order: checks it, asks for the price, reserves the checks, makes the records and submits
+ * them.
  *
- * A large order, such as a campaign's run, is created in steps: each call does one and returns where the next begins, which the caller
- * stores before the next call. No other state is needed. The id of a scan is derived from the order's `requestId` and its position in
- * the order, so a step that is repeated, whether it was finished or interrupted, finds the scans that exist, creates those that are
- * missing and charges no scan twice. Each step reserves its own checks, under an id derived from where it begins; a reservation whose step
- * is never repeated is released after ten minutes. A step is repeated with the size it had, because its reservation is for these scans.
+ * A large order, such as a campaign's run, is created in steps: each call does one and returns where the next begins,
+ * which the caller stores before the next call. No other state is needed. The id of a scan is derived from the order's
+ * `requestId` and its position in the order, so a step that is repeated, whether it was finished or interrupted, finds
+ * the scans that exist, creates those that are missing and charges no scan twice. Each step reserves its own checks,
+ * under an id derived from where it begins; a reservation whose step is never repeated is released after ten minutes. A
+ * step is repeated with the size it had, because its reservation is for these scans.
  *
- * Throws 422 with all problems of the order, 409 if its campaign is archived or its run cancelled, 403 `billing.*` where the organization
- * may not make the checks of this step, and 503 before the catalogue has been read.
+ * Throws 422 with all problems of the order, 409 if its campaign is archived or its run cancelled, 403 `billing.*`
+ * where the organization may not make the checks of this step, and 503 before the catalogue has been read.
  */
 export type CreateScans = (order: ScanOrder, step?: CreateStep) => Promise<CreatedScans>;
 
@@ -118,8 +123,8 @@ export function scanCreation(parts: CreateParts) {
   };
 
   /**
-   * Scans that joined a run while that was being cancelled, as they are then: cancelled too. Cancelling marks the run before it looks for pending
-   * scans, so either it finds these, or this finds the mark.
+   * Scans that joined a run while that was being cancelled, as they are then: cancelled too. Cancelling marks the run
+   * before it looks for pending scans, so either it finds these, or this finds the mark.
    */
   const followRun = async (scans: ScanRecord[]): Promise<ScanRecord[]> => {
     const [{ organization_id }] = scans as [ScanRecord];
@@ -134,7 +139,8 @@ export function scanCreation(parts: CreateParts) {
   /** The records of a step, none of which is stored yet, and the catalogue they were made with. */
   const prepare = async (order: ScanOrder, { from, scans }: CreateStep) => {
     const { organizationId, requestId, isRepeatable, accepted } = order;
-    // What was accepted goes on: archiving a campaign keeps what waits. Without its reservation, a cancelled run creates nothing.
+    // What was accepted goes on: archiving a campaign keeps what waits. Without its reservation, a cancelled run
+    // creates nothing.
     if (!accepted) await requireOpen(organizationId, order.settings);
     const catalogue = readNow(parts.readCatalogue);
     const priceMicros = accepted?.price_micros ?? (await parts.priceOfCheck(organizationId));
@@ -179,11 +185,14 @@ export function scanCreation(parts: CreateParts) {
   };
 
   return {
-    /** All problems of a request whose form was checked, also those that are not certain; for callers that report them together with others. */
+    /**
+     * All problems of a request whose form was checked, also those that are not certain; for callers that report them
+     * together with others.
+     */
     findIssues,
     /**
-     * Of the problems that a request is to be refused for, those that are certain: a provider whose catalogue was not read yet may have what the
-     * catalogue lacks. Throws 503 if there are no others.
+     * Of the problems that a request is to be refused for, those that are certain: a provider whose catalogue was not
+     * read yet may have what the catalogue lacks. Throws 503 if there are no others.
      */
     certainOf,
     /** As `createScans`, for an order without problems that `certainOf` leaves. */

@@ -1,6 +1,6 @@
 /**
- * Whether the organization has the campaign of a request, and the campaign has its run; true for those that the request omits. `isArchived`:
- * no scan may join the campaign; `isRunCancelled`: none may join the run.
+ * Whether the organization has the campaign of a request, and the campaign has its run; true for those that the request
+ * omits. `isArchived`: no scan may join the campaign; `isRunCancelled`: none may join the run.
  */
 export type FoundCampaign = { hasCampaign: boolean; hasRun: boolean; isArchived: boolean; isRunCancelled: boolean };
 
@@ -14,7 +14,10 @@ export type FindCampaign = (
 /** Whether a run is cancelled by now. */
 export type IsRunCancelled = (organizationId: string, runId: string) => Promise<boolean>;
 
-/** Returns the id of the run that scans join which name a campaign and no run. `requireAllowed` is called before a run is made for them. */
+/**
+ * Returns the id of the run that scans join which name a campaign and no run. `requireAllowed` is called before a run
+ * is made for them.
+ */
 export type JoinRun = (
   organizationId: string,
   campaignId: string,

@@ -5,13 +5,16 @@ import { pickFields } from '../../../platform/pick-fields.ts';
 import type { ScanLease, ScanRecord } from '../../../scan/scan.ts';
 import { pendingScan } from './new-scan.ts';
 
-/** The id of the scan of an ad that `parentId` found: derived from the ad's identity, so that it is created and charged once. */
+/**
+ * The id of the scan of an ad that `parentId` found: derived from the ad's identity, so that it is created and charged
+ * once.
+ */
 export const childScanId = (parentId: string, { identity }: Pick<AdBlock, 'identity'>): string =>
   derivedId(`${parentId}/${identity}`, 0);
 
 /**
- * The record of the scan of an ad that `parent` found: `running` under the parent's lease, its charge in its outbox. It is a scan of the
- * parent's page, inherits everything from the parent, and is never retried.
+ * The record of the scan of an ad that `parent` found: `running` under the parent's lease, its charge in its outbox. It
+ * is a scan of the parent's page, inherits everything from the parent, and is never retried.
  */
 export function newChildScan(parent: ScanRecord, adBlock: AdBlock, lease: ScanLease, now: Date): ScanRecord {
   const { band, traceparent } = parent;

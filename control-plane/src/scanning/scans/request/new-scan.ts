@@ -10,8 +10,8 @@ import { usageKindOf } from '../../../scan/usage-kind.ts';
 import type { ScanSettings } from './scan-in.ts';
 
 /**
- * The requested scans: a scan, or a group of repeats, in each of `countries` (upper case) on each of `emulators`, by default on that of the
- * settings.
+ * The requested scans: a scan, or a group of repeats, in each of `countries` (upper case) on each of `emulators`, by
+ * default on that of the settings.
  */
 export type RequestedScans = {
   settings: ScanSettings;
@@ -24,8 +24,8 @@ export type RequestedScans = {
 };
 
 /**
- * The organization that requests scans, and the price of a check in micros, which is charged when a scan is created. `chargedAt`: when the
- * checks were counted, if that was earlier.
+ * The organization that requests scans, and the price of a check in micros, which is charged when a scan is created.
+ * `chargedAt`: when the checks were counted, if that was earlier.
  */
 export type SubmitOptions = { organizationId: string; priceMicros: number; chargedAt?: Date };
 
@@ -52,7 +52,9 @@ const MANY = { band: 1 as const };
 
 const REPORT_TOKEN_BYTES = 16;
 
-/** The records of some groups of a request, each with its leader first: `pending`, each with its charge in its outbox. */
+/**
+ * The records of some groups of a request, each with its leader first: `pending`, each with its charge in its outbox.
+ */
 export function newScans(
   requested: RequestedScans & { requestId: string },
   groups: ScanGroup[],
@@ -78,8 +80,9 @@ export function newScans(
 }
 
 /**
- * The scans of a request have the same ad tag or VAST document, which is stored once. Its id is different in each organization and request,
- * and for another text: the one that is stored is then never replaced by the text of a changed order.
+ * The scans of a request have the same ad tag or VAST document, which is stored once. Its id is different in each
+ * organization and request, and for another text: the one that is stored is then never replaced by the text of a
+ * changed order.
  */
 function sharedText(
   { settings, requestId }: RequestedScans & { requestId: string },
@@ -221,5 +224,7 @@ function spelledProxy(proxy: NonNullable<ScanSettings['proxy']>, country: string
   };
 }
 
-/** What the catalogue no longer has, as the run of a campaign may name it, stays as it was sent: the scan then fails. */
+/**
+ * What the catalogue no longer has, as the run of a campaign may name it, stays as it was sent: the scan then fails.
+ */
 const spelledOrSent = (values: string[] = [], sent = ''): string => spelled(values, sent) ?? sent;

@@ -6,8 +6,9 @@ import type { FoundCampaign } from '../find-campaign.ts';
 import type { ScanSettings } from '../scan-in.ts';
 
 /**
- * A requested scan without the fields that do not match the schema. `refused` names those, so that a check does not report an invalid field
- * as missing. `countries`: in upper case, those that were sent as text; `sentCountries`: as they were sent.
+ * A requested scan without the fields that do not match the schema. `refused` names those, so that a check does not
+ * report an invalid field as missing. `countries`: in upper case, those that were sent as text; `sentCountries`: as
+ * they were sent.
  */
 export type ScanRequest = {
   scan: Partial<ScanSettings>;

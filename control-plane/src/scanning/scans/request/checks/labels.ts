@@ -19,6 +19,9 @@ function labelIssues([key, value]: [string, string]): Issue[] {
   return [issueAt(at, 'string_too_long', msg, value, { max_length: LABEL_VALUE_LENGTH_MAX })];
 }
 
-/** Counts characters as schemas do: an emoji is one, and two UTF-16 units. A text with more than twice as many units is not split. */
+/**
+ * Counts characters as schemas do: an emoji is one, and two UTF-16 units. A text with more than twice as many units is
+ * not split.
+ */
 const hasMoreCharacters = (text: string, most: number): boolean =>
   text.length > most && (text.length > 2 * most || [...text].length > most);

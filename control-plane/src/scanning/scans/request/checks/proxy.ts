@@ -17,8 +17,8 @@ const TARGETING_FIELDS = [
 ] as const;
 
 /**
- * Region, city and ISP must be the catalogue's for the country and the pool, in any letter case (spec 2.2, 4.1). A city outside the
- * chosen region passes: only the crawl shows whether both can be routed together.
+ * Region, city and ISP must be the catalogue's for the country and the pool, in any letter case (spec 2.2, 4.1). A city
+ * outside the chosen region passes: only the crawl shows whether both can be routed together.
  */
 export const checkProxy: Check = ({ scan: { proxy }, countries, catalogue }) => {
   if (!proxy) return [];

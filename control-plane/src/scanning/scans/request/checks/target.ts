@@ -5,7 +5,10 @@ import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import { type Check, isSent, issueAt } from './check.ts';
 
 const IS_URL = /^\s*https?:/i;
-/** Characters of target in one response, which repeats it per country: 1 MiB for 250 countries would be a response of 250 MB. */
+/**
+ * Characters of target in one response, which repeats it per country: 1 MiB for 250 countries would be a response of
+ * 250 MB.
+ */
 const ANSWERED_LENGTH_MAX = 2_500_000;
 
 const VAST_ELEMENT = /<(?:[\w.-]+:)?VAST[\s/>]/;
