@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { LeaseClient } from '@adsweep/shared/lease/client.ts';
+import type { NodeReport, Registered } from '@adsweep/shared/lease/messages.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { Registry } from 'prom-client';
+import { createMetrics } from '../src/metrics.ts';
 import { drainOnRequest, Heartbeat } from '../src/node/heartbeat.ts';
 import {
   endlessCapture,
@@ -89,6 +93,36 @@ test('a node drains until the operator resumes it, and then takes work again', a
   running.get('second')?.();
   await untilIdle(loop, plane);
   assert.deepEqual([plane.count('complete'), plane.count('release'), plane.count('fail')], [2, 0, 0]);
+});
+
+test('a report waits for the answer to the one before, so that a node is registered once and no older state follows a newer one', async (t) => {
+  const asked: { busy: number; answer: () => void }[] = [];
+  const api = {
+    report: (_id: string, { busy }: NodeReport) =>
+      new Promise<Registered>((resolve) => {
+        asked.push({ busy, answer: () => resolve({ credential: 'of the node' }) });
+      }),
+  };
+  let busy = 0;
+  const reporting = { report: () => ({ ...NODE_REPORT, busy: busy++ }), answered: () => undefined };
+  const metrics = createMetrics(new Registry());
+  const heartbeat = new Heartbeat(api, 'node-1', reporting, metrics, createLogger('test', 'silent'));
+  t.after(() => heartbeat.stop());
+  const seen = async () => {
+    for (let turns = 0; turns < 10; turns += 1) await setImmediate();
+    return asked.map((one) => one.busy);
+  };
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const started = heartbeat.start(1_000);
+  await seen();
+  t.mock.timers.tick(3_000);
+  const last = heartbeat.beat();
+  assert.deepEqual(await seen(), [0]);
+  asked[0]?.answer();
+  await started;
+  assert.deepEqual(await seen(), [0, 1]);
+  asked[1]?.answer();
+  await last;
 });
 
 test('an acquire response that asks for a drain starts it at once, and running captures complete', async (t) => {

@@ -1,5 +1,6 @@
 import type { LeaseClient } from '@adsweep/shared/lease/client.ts';
 import { HEARTBEAT_EVERY_MS, type NodeReport, type Registered } from '@adsweep/shared/lease/messages.ts';
+import { coalesce } from '@adsweep/shared/service/coalesce.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { LeaseLoop } from '../lease/lease-loop.ts';
 import type { NodeMetrics } from '../metrics.ts';
@@ -9,7 +10,7 @@ export type Reporting = { report: () => NodeReport; answered: (answer: Registere
 
 /** Registers the node and reports its state every five seconds, also while the control plane is unavailable. */
 export class Heartbeat {
-  readonly #api: LeaseClient;
+  readonly #api: Pick<LeaseClient, 'report'>;
   readonly #nodeId: string;
   readonly #reporting: Reporting;
   readonly #metrics: NodeMetrics;
@@ -17,7 +18,13 @@ export class Heartbeat {
   #timer: NodeJS.Timeout | null = null;
   #reachable: boolean | null = null;
 
-  constructor(api: LeaseClient, nodeId: string, reporting: Reporting, metrics: NodeMetrics, logger: Logger) {
+  constructor(
+    api: Pick<LeaseClient, 'report'>,
+    nodeId: string,
+    reporting: Reporting,
+    metrics: NodeMetrics,
+    logger: Logger,
+  ) {
     this.#api = api;
     this.#nodeId = nodeId;
     this.#reporting = reporting;
@@ -31,8 +38,13 @@ export class Heartbeat {
     await this.beat();
   }
 
-  /** Reports now. Never throws; the change between reachable and not is logged once. */
-  async beat(): Promise<void> {
+  /**
+   * Reports as soon as the report under way is answered: before its first answer a node would register twice, and an
+   * older state could arrive after a newer one. Never throws; the change between reachable and not is logged once.
+   */
+  readonly beat = coalesce(() => this.#beat());
+
+  async #beat(): Promise<void> {
     try {
       const answer = await this.#api.report(this.#nodeId, this.#reporting.report());
       if (this.#reachable === false) this.#logger.info('the control plane is back');
