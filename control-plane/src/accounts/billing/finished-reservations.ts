@@ -25,7 +25,9 @@ export function finishedReservations(finish: FinishReservations) {
   const write = async (): Promise<void> => {
     if (timer) clearTimeout(timer);
     timer = null;
-    writing = Promise.allSettled([...unwritten.keys()].map((id) => finish(id, take(id))));
+    const writes = [...unwritten.keys()].map((id) => finish(id, take(id)));
+    // Those that began before may still be under way.
+    writing = Promise.allSettled([writing, ...writes]);
     await writing;
   };
 
@@ -42,9 +44,6 @@ export function finishedReservations(finish: FinishReservations) {
     written: (): Promise<unknown> => writing,
 
     /** Resolves when all are written or their writes have failed. */
-    async flush(): Promise<void> {
-      await writing;
-      await write();
-    },
+    flush: write,
   };
 }

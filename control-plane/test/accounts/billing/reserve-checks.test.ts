@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { type AllowanceStore, allowanceStore } from '../../../src/accounts/billing/allowance-store.ts';
 import { releaseAbandoned } from '../../../src/accounts/billing/release-abandoned.ts';
@@ -44,6 +45,31 @@ test('checks that are being returned to an allowance can be reserved by the next
   setTimeout(mayWrite.resolve, 20);
   await assert.doesNotReject(reserved);
   await written;
+  await store.close();
+});
+
+test('checks that are being returned can be reserved, also where those of another organization have been returned since', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const store = await openStore({ path: ':memory:' });
+  const kept = allowanceStore(store);
+  const mayWrite = Promise.withResolvers<void>();
+  const checks = checksOf({
+    ...kept,
+    release: async (found, ...rest) => {
+      if (found.organizationId === 'slow') await mayWrite.promise;
+      return kept.release(found, ...rest);
+    },
+  });
+  const unused = await Promise.all(['slow', 'quick'].map((id) => checks.reserve(id, request('unused'))));
+  for (const one of unused) {
+    one.finish(0);
+    t.mock.timers.tick(1_000);
+  }
+  const reserved = assert.doesNotReject(checks.reserve('slow', request('next')));
+  for (let turns = 0; turns < 100; turns += 1) await setImmediate();
+  mayWrite.resolve();
+  await reserved;
+  await checks.writeFinished();
   await store.close();
 });
 
