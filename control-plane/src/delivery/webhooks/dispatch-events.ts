@@ -94,7 +94,6 @@ async function serve(parts: DispatchParts, claimed: EndpointRecord, signal?: Abo
       const health = healthAfter(endpoint.health, results);
       // Null: it has started anew meanwhile, with a health of its own; or the claim is lost.
       if (health !== endpoint.health) kept = await endpoints.setHealth(endpoint, health, claimUntil(clock()));
-      if (results.includes('stopped')) return endpoints.drop(claimed);
       const isFailing = endpoint.health.failing_since !== null || health.failing_since !== null;
       inFlightMax = isFailing ? IN_FLIGHT_MIN : Math.min(IN_FLIGHT_MAX, inFlightMax * 2);
     }

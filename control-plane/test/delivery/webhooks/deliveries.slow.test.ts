@@ -147,6 +147,20 @@ describe('deliveries to webhook endpoints', () => {
     );
   });
 
+  test('§6.4.27 what a dispatcher that stops was sending, another one sends at once', async () => {
+    const { webhook } = await world.create();
+    await world.emit(1);
+    const stopping = new AbortController();
+    world.reply = async () => {
+      stopping.abort(new Error('the process stops'));
+      throw stopping.signal.reason;
+    };
+    await dispatchEvents(world.parts, stopping.signal);
+    world.reply = () => ({ status: 200 });
+    await world.dispatch();
+    assert.equal(await world.waiting(webhook.id), 0);
+  });
+
   test('§6.4.28 two dispatchers at once send each event once', async () => {
     await world.create();
     await world.emit(40);
