@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { JOB_LIMITS } from '@adsweep/shared/lease/job-limits.ts';
 import type { Fail } from '@adsweep/shared/lease/messages.ts';
-import { slow } from '../../shared/test/support/slow.ts';
 import type { CapturePage } from '../src/capture/session/capture-outcome.ts';
 import { endlessCapture, instantly, leaseBench, members, uneventfulCapture, untilIdle } from './support/lease-bench.ts';
+
+const LIMIT_MS = 1_000;
+
+/** As `capture`, and the time of its attempt runs out once it has begun, however long it takes until then. */
+function outOfTime(t: TestContext, capture: CapturePage): CapturePage {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  return (...args) => {
+    setImmediate(() => t.mock.timers.tick(LIMIT_MS));
+    return capture(...args);
+  };
+}
 
 for (const outcome of ['lost', 'cancelled'] as const) {
   test(`a lease that is ${outcome} ends the capture, and the node reports nothing more about it`, async (t) => {
@@ -19,7 +29,7 @@ for (const outcome of ['lost', 'cancelled'] as const) {
 }
 
 test('an attempt beyond its time limit fails with browser: TIMEOUT and keeps its evidence', async (t) => {
-  const { plane } = await leaseBench(t, endlessCapture, { attemptMs: 100 });
+  const { plane } = await leaseBench(t, outOfTime(t, endlessCapture), { attemptMs: LIMIT_MS });
   plane.give();
   const fail = (await plane.received('fail')).body as Fail;
   assert.equal(fail.code, 'browser: TIMEOUT');
@@ -36,20 +46,17 @@ test('a capture that ignores its abort signal fails with browser: TIMEOUT and fr
   assert.equal(pool.live, 0);
 });
 
-test(
-  'a member beyond the time limit of its job or node does not shorten the time of the other members',
-  slow,
-  async (t) => {
-    for (const [seconds, attemptMs] of [
-      [1, 30_000],
-      [90, 1_000],
-    ] as const) {
-      const capture: CapturePage = (request, ...rest) =>
-        request.scan_id === 'slow' ? endlessCapture(request, ...rest) : instantly(request, ...rest);
-      const { plane } = await leaseBench(t, capture, { attemptMs });
-      plane.give({ members: members('slow', 'next'), limits: { ...JOB_LIMITS.page, seconds } });
-      assert.equal(((await plane.received('fail')).body as Fail).code, 'browser: TIMEOUT');
-      assert.equal((await plane.received('complete')).scanId, 'next');
-    }
-  },
-);
+test('a member beyond the time limit of its job or node does not shorten the time of the other members', async (t) => {
+  const late = outOfTime(t, endlessCapture);
+  const capture: CapturePage = (request, ...rest) =>
+    request.scan_id === 'slow' ? late(request, ...rest) : instantly(request, ...rest);
+  for (const [seconds, attemptMs] of [
+    [LIMIT_MS / 1_000, 30_000],
+    [90, LIMIT_MS],
+  ] as const) {
+    const { plane } = await leaseBench(t, capture, { attemptMs });
+    plane.give({ members: members('slow', 'next'), limits: { ...JOB_LIMITS.page, seconds } });
+    assert.equal(((await plane.received('fail')).body as Fail).code, 'browser: TIMEOUT');
+    assert.equal((await plane.received('complete')).scanId, 'next');
+  }
+});

@@ -57,8 +57,13 @@ export async function alertReceivers() {
     },
 
     /** Dispatches what is due after this time. */
-    async dispatchAfter(ms: number, change: Partial<DispatchParts> = {}): Promise<void> {
-      const now = new Date(Date.now() + ms);
+    dispatchAfter(ms: number, change: Partial<DispatchParts> = {}): Promise<void> {
+      return this.dispatchAt(Date.now() + ms, change);
+    },
+
+    /** Dispatches what is due at a moment (Unix ms). */
+    async dispatchAt(ms: number, change: Partial<DispatchParts> = {}): Promise<void> {
+      const now = new Date(ms);
       const parts = { ...api.domains.delivery.dependencies.dispatching, clock: () => now, ...change };
       while (await dispatchDue(parts));
     },
