@@ -30,15 +30,15 @@ export type DayShares = ReturnType<typeof dayShares>;
 export function dayShares(store: Store) {
   const shares: Collection<UsedShare> = store.collection<UsedShare>('day_shares');
   const oneByOne = serializeByKey();
-  /** What this process holds of blocks that it took today. */
+  /** What this process holds of blocks that it took today, by the ids of the shares: a write may end after midnight. */
   const held = { until: new Date(0), left: new Map<string, number>() };
 
-  const leftOf = (key: string, now: Date): number => {
+  const leftOf = (_id: string, now: Date): number => {
     if (now >= held.until) {
       held.until = endOfDay(now);
       held.left.clear();
     }
-    return held.left.get(key) ?? 0;
+    return held.left.get(_id) ?? 0;
   };
 
   const use = async (_id: string, amount: number, perDay: number, expires_at: Date): Promise<boolean> => {
@@ -57,16 +57,16 @@ export function dayShares(store: Store) {
     async take({ name, perDay, block }: DayShare, owner: string, amount: number, now: Date): Promise<boolean> {
       if (perDay === Number.POSITIVE_INFINITY) return true;
       const key = `${name}/${owner}`;
+      const _id = idOf(key, now);
       return oneByOne(key, async () => {
-        const left = leftOf(key, now);
+        const left = leftOf(_id, now);
         const missing = amount - left;
         const until = endOfDay(now);
-        const _id = idOf(key, now);
         const wanted = [Math.max(missing, block), missing];
         for (const taken of missing > 0 ? wanted : [0]) {
           if (taken > 0 && !(await use(_id, taken, perDay, until))) continue;
           // What was given back since is in what is left now.
-          held.left.set(key, leftOf(key, now) + taken - amount);
+          held.left.set(_id, leftOf(_id, now) + taken - amount);
           return true;
         }
         return false;
@@ -75,18 +75,18 @@ export function dayShares(store: Store) {
 
     /** Whether so much of an owner's share is left today. */
     async isLeft({ name, perDay }: DayShare, owner: string, amount: number, now: Date): Promise<boolean> {
-      const key = `${name}/${owner}`;
-      const missing = amount - leftOf(key, now);
+      const _id = idOf(`${name}/${owner}`, now);
+      const missing = amount - leftOf(_id, now);
       if (missing <= 0 || perDay === Number.POSITIVE_INFINITY) return true;
-      const share = await shares.findOne({ _id: idOf(key, now) });
+      const share = await shares.findOne({ _id });
       return missing <= perDay - (share?.used ?? 0);
     },
 
     /** Gives back what was taken today and not used. */
     giveBack({ name, perDay }: DayShare, owner: string, amount: number, now: Date): void {
       if (perDay === Number.POSITIVE_INFINITY) return;
-      const key = `${name}/${owner}`;
-      held.left.set(key, leftOf(key, now) + amount);
+      const _id = idOf(`${name}/${owner}`, now);
+      held.left.set(_id, leftOf(_id, now) + amount);
     },
   };
 }

@@ -64,3 +64,17 @@ test('what is given back while more is taken is neither lost nor forgotten', asy
   assert.equal(await shares.isLeft(share, 'us', 101, NEXT_DAY), false);
   await store.close();
 });
+
+test('a take that is written at midnight leaves nothing of its day to the next one', async () => {
+  const { store, all } = await processes(1);
+  const share: DayShare = { name: 'bytes', perDay: 100, block: 100 };
+  const [shares] = all as [ReturnType<typeof dayShares>];
+  await Promise.all([
+    shares.take(share, 'us', 1, new Date(NEXT_DAY.getTime() - 1)),
+    // While the take is being written.
+    shares.isLeft(share, 'them', 1, NEXT_DAY),
+  ]);
+  assert.equal(await shares.isLeft(share, 'us', 100, NEXT_DAY), true);
+  assert.equal(await shares.isLeft(share, 'us', 101, NEXT_DAY), false);
+  await store.close();
+});
