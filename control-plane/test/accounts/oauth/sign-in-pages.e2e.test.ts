@@ -49,10 +49,12 @@ describe('the sign-in pages in a browser', () => {
 
       await page.goto(begin);
       assert.deepEqual(await faultsOf(page), []);
+      await page.locator('input:focus').waitFor();
       await page.keyboard.type('wrong');
       await page.keyboard.press('Enter');
       await page.getByRole('alert').waitFor();
       assert.deepEqual(await faultsOf(page), []);
+      await page.locator('input:focus').waitFor();
       await page.keyboard.type(KEYS.ours);
       await page.keyboard.press('Enter');
       await page.getByRole('button', { name: 'Allow' }).waitFor();
