@@ -2,10 +2,11 @@ import { type Html, html, type Inserted } from '../../http/pages/html.ts';
 import { returnPath } from '../session/return-path.ts';
 import type { Visit } from '../visit.ts';
 import { button, hidden } from './fields.ts';
+import { short, unseen } from './texts.ts';
 
 /**
  * A button that calls an operation of the API, after which the person is back on a page. `done`: a key of {@link DONE}; `asks`: a question that is
- * asked first; `key`: the key that presses it.
+ * asked first; `key`: the key that presses it; `of`: in a list, the row that it is about, for those who hear the button without seeing its row.
  */
 export type Action = {
   label: Inserted;
@@ -17,19 +18,24 @@ export type Action = {
   tone?: 'main' | 'plain' | 'danger';
   asks?: string;
   key?: string;
+  of?: string;
 };
 
 export function action(
   visit: Visit,
-  { label, method, path, body, done, back, tone = 'plain', asks, key }: Action,
+  { label, method, path, body, done, back, tone = 'plain', asks, key, of }: Action,
 ): Html {
   const fields = html`${visit.token()}${hidden('method', method)}${hidden('path', path)}${body !== undefined && hidden('body', JSON.stringify(body))}${hidden('done', done)}${hidden('back', back)}`;
   const form = (submit: Html) =>
     html`<form class="action" method="post" action="${visit.link('/act')}">${fields}${submit}</form>`;
-  if (asks === undefined) return form(button(label, { tone, ...(key !== undefined && { key }) }));
+  const name = html`${label}${of !== undefined && unseen(short(of, OF_MAX))}`;
+  if (asks === undefined) return form(button(name, { tone, ...(key !== undefined && { key }) }));
   // Of one name: another question would lie over this one on a phone, and be answered in its place.
-  return html`<details class="asks" name="asks"><summary class="button ${tone}">${label}</summary><div class="question"><p>${asks}</p>${form(button('Yes', { tone }))}</div></details>`;
+  return html`<details class="asks" name="asks"><summary class="button ${tone}">${name}</summary><div class="question"><p>${asks}</p>${form(button(html`Yes${unseen(name)}`, { tone }))}</div></details>`;
 }
+
+/** Characters of the name of a row in that of its button. */
+const OF_MAX = 80;
 
 /** What a page says after an action. */
 export const DONE = {

@@ -69,5 +69,8 @@ export const hostOf = (url: string): string => URL.parse(url)?.host || url;
 export const short = (text: string, max: number): string =>
   text.length <= max ? text : `${text.slice(0, max - 1).toWellFormed()}…`;
 
+/** What only those hear who do not see where it is. */
+export const unseen = (text: Inserted): Html => html`<span class="unseen"> ${text}</span>`;
+
 /** The first characters of an id. */
 export const shortId = (id: string): Html => html`<code class="id">${id.slice(0, 8)}</code>`;

@@ -5,6 +5,7 @@ import { API_BODY } from '../../http/serve-routes.ts';
 import type { Schemas } from '../api/schemas.ts';
 import { backTo, DONE, type Done } from '../components/actions.ts';
 import { linkButton } from '../components/fields.ts';
+import { linkFor } from '../components/links.ts';
 import { card, facts, table } from '../components/tables.ts';
 import { counted } from '../components/texts.ts';
 import type { Page, PageRoute, Visit } from '../visit.ts';
@@ -54,7 +55,12 @@ function failedTest(
 async function failedRuns(visit: Visit, { run_ids, failures }: Schemas['CampaignGroupAction']): Promise<Page> {
   const names = await campaignNames(visit);
   const rows = failures.map(({ campaign_id, error_code, detail }) => [
-    html`<a href="${visit.link(`/campaigns/${campaign_id}`)}"><bdi>${names.get(campaign_id) ?? campaign_id}</bdi></a>`,
+    linkFor(
+      visit,
+      'campaigns.read',
+      `/campaigns/${campaign_id}`,
+      html`<bdi>${names.get(campaign_id) ?? campaign_id}</bdi>`,
+    ),
     html`<bdi>${detail}</bdi><span class="meta"><code>${error_code}</code></span>`,
   ]);
   return {

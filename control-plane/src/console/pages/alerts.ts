@@ -5,6 +5,7 @@ import { at } from '../api/console-api.ts';
 import type { Listed, Schemas } from '../api/schemas.ts';
 import { action, backTo, type Done } from '../components/actions.ts';
 import { button, hidden, linkButton, selectField, textField } from '../components/fields.ts';
+import { linkFor } from '../components/links.ts';
 import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
 import { empty, pager, table, unread } from '../components/tables.ts';
 import { agoWords, chip, counted, hostOf, number, short } from '../components/texts.ts';
@@ -103,7 +104,7 @@ function tabs({ query, link }: Visit, stats: Schemas['AlertStats']): Html {
 function filterForm({ query, link }: Visit, campaigns: Map<string, string>, problems: Problems): Html {
   const value = (name: string) => query.get(name);
   const zone = value('timezone') || 'UTC';
-  return html`<details class="card fold"${['campaign_id', 'tag', 'country_code', 'date_from', 'date_to', 'policy_set_id', 'scan_id'].some((name) => query.has(name)) && html` open`}><summary>Filter</summary><form class="filters" method="get" action="${link('/alerts')}">${hidden('status', value('status'))}${hidden('policy_set_id', value('policy_set_id'))}${hidden('scan_id', value('scan_id'))}${hidden('timezone', value('timezone'))}
+  return html`<details class="card fold"${['campaign_id', 'tag', 'country_code', 'date_from', 'date_to', 'policy_set_id', 'scan_id'].some((name) => query.has(name)) && html` open`}><summary>Filters</summary><form class="filters" method="get" action="${link('/alerts')}">${hidden('status', value('status'))}${hidden('policy_set_id', value('policy_set_id'))}${hidden('scan_id', value('scan_id'))}${hidden('timezone', value('timezone'))}
 ${selectField({ name: 'campaign_id', label: 'Campaign', value: value('campaign_id'), options: [{ value: '', label: 'Any' }, ...[...campaigns].map(([id, name]) => ({ value: id, label: name }))], problems })}
 ${textField({ name: 'tag', label: 'Policy entry', value: value('tag'), placeholder: 'auto_redirect', problems })}
 ${textField({ name: 'country_code', label: 'Countries', value: value('country_code'), placeholder: 'US,DE', problems })}
@@ -125,10 +126,11 @@ function alertTable(visit: Visit, { items }: Alerts, campaigns: Map<string, stri
     );
   const rows = items.map((alert) => [
     mayDecide
-      ? html`<input type="checkbox" form="bulk" name="ids" value="${alert.id}" aria-label="Select ${alert.tag_display_name}">`
+      ? html`<input type="checkbox" form="bulk" name="ids" value="${alert.id}" aria-label="Select ${nameOf(alert)}">`
       : '',
-    html`<a class="shot-cell" href="${link(`/scans/${alert.scan_id}`)}" tabindex="-1" aria-hidden="true"><img src="${link(`/scans/${alert.scan_id}/screenshot`, { w: 160 })}" alt="" loading="lazy" width="80" height="50"></a>`,
-    html`<a class="row-link" href="${link(`/scans/${alert.scan_id}`)}"><bdi>${short(alert.tag_display_name, 80)}</bdi></a><span class="meta"><a href="${link('/alerts', { tag: alert.tag_slug, status: query.get('status') })}"><code>${short(alert.tag_slug, 40)}</code></a>${alert.matched_value !== null && html` <bdi>${short(alert.matched_value, 60)}</bdi>`}</span>`,
+    may('scans.read') &&
+      html`<a class="shot-cell" href="${link(`/scans/${alert.scan_id}`)}" tabindex="-1" aria-hidden="true"><img src="${link(`/scans/${alert.scan_id}/screenshot`, { w: 160 })}" alt="" loading="lazy" width="80" height="50"></a>`,
+    html`${linkFor(visit, 'scans.read', `/scans/${alert.scan_id}`, html`<bdi>${short(alert.tag_display_name, 80)}</bdi>`, 'row-link')}<span class="meta"><a href="${link('/alerts', { tag: alert.tag_slug, status: query.get('status') })}"><code>${short(alert.tag_slug, 40)}</code></a>${alert.matched_value !== null && html` <bdi>${short(alert.matched_value, 60)}</bdi>`}</span>`,
     html`<bdi>${short(campaigns.get(alert.campaign_id) ?? '', 40)}</bdi><span class="meta"><bdi>${short(hostOf(alert.offer_url || alert.scan_url) || 'a tag', 50)}</bdi></span>`,
     countryName(alert.country_code),
     html`<time datetime="${alert.created_at}" title="${alert.created_at}">${agoWords(alert.created_at, now)}</time>`,
@@ -150,8 +152,13 @@ function alertTable(visit: Visit, { items }: Alerts, campaigns: Map<string, stri
   return html`${mayDecide && bulk}${table('Alerts', columns, rows, (row) => html` data-row="${items[row]!.id}"`)}`;
 }
 
-const decisionsOf = (visit: Visit, { id, status }: Alert, here: (undo: string[]) => string): Html =>
-  html`<div class="decisions">${DECISIONS.filter(({ from }) => from.includes(status)).map(
+/** What a row is about, in a line. An alert is raised once for each scan and entry of a policy set. */
+const nameOf = ({ tag_display_name, offer_url, scan_url, country_code, scan_id }: Alert): string =>
+  `${short(tag_display_name, 40)}, ${short(hostOf(offer_url || scan_url) || 'a tag', 20)}, ${country_code}, ${scan_id.slice(0, 8)}`;
+
+const decisionsOf = (visit: Visit, alert: Alert, here: (undo: string[]) => string): Html => {
+  const { id, status } = alert;
+  return html`<div class="decisions">${DECISIONS.filter(({ from }) => from.includes(status)).map(
     ({ label, key, done, status: next }) =>
       action(visit, {
         label,
@@ -161,8 +168,10 @@ const decisionsOf = (visit: Visit, { id, status }: Alert, here: (undo: string[])
         done,
         key,
         back: here(status === 'open' && CLOSED.includes(next) ? [id] : []),
+        of: nameOf(alert),
       }),
   )}</div>`;
+};
 
 /** Takes back the last decision: what was open, and then resolved or dismissed, is open again. */
 function undo(visit: Visit): Html | null {

@@ -8,6 +8,7 @@ import { at } from '../api/console-api.ts';
 import { itemsOf, type Listed, type Schemas } from '../api/schemas.ts';
 import { action } from '../components/actions.ts';
 import { linkButton, selectField, textField } from '../components/fields.ts';
+import { linkFor } from '../components/links.ts';
 import { card, empty, facts, pager, table } from '../components/tables.ts';
 import { agoWords, chip, counted, number, short, showTime } from '../components/texts.ts';
 import type { PageRoute, Visit } from '../visit.ts';
@@ -92,7 +93,7 @@ function groupCard(visit: Visit, groups: Schemas['CampaignGroup'][]): Html | nul
       number(campaign_count),
       last_run_at === null ? 'never' : showTime(last_run_at, visit.now),
       may('campaigns.write') &&
-        html`<div class="decisions">${action(visit, { label: 'Run all', method: 'POST', path: at`/campaign-groups/${id}/run`, done: 'started', back, asks: `Start a run of each of the ${number(campaign_count)} campaigns? They are charged.` })}${schedule_paused ? action(visit, { label: 'Resume schedules', method: 'POST', path: at`/campaign-groups/${id}/resume-schedule`, done: 'resumed', back }) : action(visit, { label: 'Pause schedules', method: 'POST', path: at`/campaign-groups/${id}/pause-schedule`, done: 'paused', back })}</div>`,
+        html`<div class="decisions">${action(visit, { label: 'Run all', method: 'POST', path: at`/campaign-groups/${id}/run`, done: 'started', back, asks: `Start a run of each of the ${number(campaign_count)} campaigns? They are charged.`, of: name })}${schedule_paused ? action(visit, { label: 'Resume schedules', method: 'POST', path: at`/campaign-groups/${id}/resume-schedule`, done: 'resumed', back, of: name }) : action(visit, { label: 'Pause schedules', method: 'POST', path: at`/campaign-groups/${id}/pause-schedule`, done: 'paused', back, of: name })}</div>`,
     ]);
   return html`<section class="card flush"><h2>Groups</h2>${table('Groups', [{ label: 'Group' }, { label: 'Campaigns', kind: 'number' }, { label: 'Last run', kind: 'number' }, { label: 'Actions', kind: 'unseen' }], rows)}${active.length > rows.length && html`<div class="pager"><span class="quiet">The newest ${number(rows.length)} of ${number(active.length)} groups. The filter shows any other one.</span></div>`}</section>`;
 }
@@ -239,14 +240,15 @@ function calendar({ today, monday, since, counts }: Weeks): Html {
   );
 }
 
-function changesCard({ link, now }: Visit, changes: Schemas['ChangedScan'][]): Html | null {
+function changesCard(visit: Visit, changes: Schemas['ChangedScan'][]): Html | null {
   if (changes.length === 0) return null;
   const rows = changes.map((one) => [
-    html`<a href="${link(`/scans/${one.scan_id}`)}">${countryName(one.country_code)}, ${one.emulator_id}</a>`,
+    linkFor(visit, 'scans.read', `/scans/${one.scan_id}`, `${countryName(one.country_code)}, ${one.emulator_id}`),
     one.changes.map(({ kind, what }) => html`${chip('medium', `${kind}: ${what.join(', ')}`)} `),
     one.changes[0] &&
-      html`<a href="${link(`/runs/${one.run_id}/compare/${one.changes[0].previous_run_id}`)}">side by side</a>`,
-    showTime(one.created_at, now),
+      visit.may('scans.read') &&
+      html`<a href="${visit.link(`/runs/${one.run_id}/compare/${one.changes[0].previous_run_id}`)}">side by side</a>`,
+    showTime(one.created_at, visit.now),
   ]);
   return card(
     'Changes between runs',

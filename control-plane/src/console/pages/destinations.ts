@@ -26,13 +26,14 @@ async function destinationsPage(visit: Visit, problems: Problems): Promise<Page>
   const back = link('/destinations');
   const rows = all.map((one) => {
     const path = at`/alert-notifications/destinations/${one.id}`;
-    const patch = { method: 'PATCH', path, back } as const;
+    const of = one.name;
+    const patch = { method: 'PATCH', path, back, of } as const;
     return [
       html`<b><bdi>${one.name}</bdi></b><span class="meta">${CHANNELS[one.channel]} <bdi>${one.email_address ?? one.slack_channel_name ?? one.telegram_chat_title ?? ''}</bdi></span>`,
       html`${health(one)}${one.last_delivery_error !== null && html`<span class="meta"><bdi>${one.last_delivery_error}</bdi></span>`}`,
       one.is_default_target ? 'all campaigns that inherit' : 'where it is named',
       one.last_delivery_at === null ? html`<span class="quiet">never</span>` : agoWords(one.last_delivery_at, now),
-      html`<div class="decisions">${action(visit, { label: 'Try', method: 'POST', path: `${path}/test`, done: 'tried', back })}${one.is_active ? action(visit, { ...patch, label: 'Pause', body: { is_active: false }, done: 'paused' }) : action(visit, { ...patch, label: 'Resume', body: { is_active: true }, done: 'resumed' })}${action(visit, { label: 'Delete', method: 'DELETE', path, done: 'deleted', back, tone: 'danger', asks: 'Delete this destination?' })}</div>`,
+      html`<div class="decisions">${action(visit, { label: 'Try', method: 'POST', path: `${path}/test`, done: 'tried', back, of })}${one.is_active ? action(visit, { ...patch, label: 'Pause', body: { is_active: false }, done: 'paused' }) : action(visit, { ...patch, label: 'Resume', body: { is_active: true }, done: 'resumed' })}${action(visit, { label: 'Delete', method: 'DELETE', path, done: 'deleted', back, tone: 'danger', asks: 'Delete this destination?', of })}</div>`,
     ];
   });
   const columns = [

@@ -240,7 +240,7 @@ function nodeTable(visit: Visit, nodes: readonly Node[]): Html {
   const back = link('/fleet');
   const rows = nodes.map((node) => {
     const change = (verb: 'drain' | 'undrain' | 'block' | 'unblock') =>
-      ({ method: 'POST', path: at`/fleet/nodes/${node.id}/${verb}`, back }) as const;
+      ({ method: 'POST', path: at`/fleet/nodes/${node.id}/${verb}`, back, of: node.id }) as const;
     const isBlocked = node.state === 'blocked';
     const isDraining = node.state === 'draining' || node.state === 'drained';
     return [

@@ -5,6 +5,7 @@ import { linesIn, wordsIn } from '../api/lists-in-texts.ts';
 import type { Listed, Schemas } from '../api/schemas.ts';
 import { action } from '../components/actions.ts';
 import { areaField, button, linkButton, selectField, textField } from '../components/fields.ts';
+import { linkFor } from '../components/links.ts';
 import { changedAlone, loadedWith } from '../components/loaded-form.ts';
 import { NO_PROBLEMS, type Problems, refusedForm } from '../components/problems.ts';
 import { card, empty, pager, table, tile } from '../components/tables.ts';
@@ -181,7 +182,8 @@ function policyForm(
   };
 }
 
-function previewCard({ link, query }: Visit, set: Set, preview: Schemas['PolicyPreview'] | null): Html {
+function previewCard(visit: Visit, set: Set, preview: Schemas['PolicyPreview'] | null): Html {
+  const { link, query } = visit;
   const choose = html`<form class="filters" method="get" action="${link(`/policies/${set.id}`)}">${selectField({ name: 'preview', label: 'Finished scans of the last', value: query.get('preview') ?? '7', options: [1, 7, 30].map((days) => ({ value: String(days), label: counted(days, 'day') })) })}<div class="filter-buttons"><button class="button plain">Try</button></div></form>`;
   if (!preview)
     return card('Preview', html`<p class="quiet">What alerts it would have raised. Nothing is saved.</p>${choose}`);
@@ -192,7 +194,7 @@ function previewCard({ link, query }: Visit, set: Set, preview: Schemas['PolicyP
   ]);
   const samples = preview.sample_scan_ids
     .slice(0, 5)
-    .map((id, index) => html`${index > 0 && ', '}<a href="${link(`/scans/${id}`)}">${id.slice(0, 8)}</a>`);
+    .map((id, index) => html`${index > 0 && ', '}${linkFor(visit, 'scans.read', `/scans/${id}`, id.slice(0, 8))}`);
   return card(
     'Preview',
     html`<div class="tiles">${tile(number(preview.alerts), 'alerts', { tone: preview.alerts > 0 ? 'high' : '' })}${tile(number(preview.scans), 'finished scans')}</div>${table('Alerts by entry', [{ label: 'Entry' }, { label: 'Alerts', kind: 'number' }], rows)}${samples.length > 0 && html`<p class="note">For example ${samples}</p>`}${choose}`,
@@ -209,11 +211,11 @@ function publicationCard(visit: Visit, set: Set, mayChange: boolean): Html {
   );
 }
 
-const campaignsCard = ({ link }: Visit, set: Set): Html =>
+const campaignsCard = (visit: Visit, set: Set): Html =>
   card(
     'Campaigns',
     set.campaigns.length > 0
-      ? html`<ul class="plain-list">${set.campaigns.map(({ id, name }) => html`<li><a href="${link(`/campaigns/${id}`)}"><bdi>${name}</bdi></a></li>`)}</ul>`
+      ? html`<ul class="plain-list">${set.campaigns.map(({ id, name }) => html`<li>${linkFor(visit, 'campaigns.read', `/campaigns/${id}`, html`<bdi>${name}</bdi>`)}</li>`)}</ul>`
       : html`<p class="quiet">None is bound to it.</p>`,
     { count: number(set.campaigns_total) },
   );

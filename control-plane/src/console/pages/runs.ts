@@ -4,6 +4,7 @@ import { at } from '../api/console-api.ts';
 import type { Listed, Schemas } from '../api/schemas.ts';
 import { action } from '../components/actions.ts';
 import { linkButton } from '../components/fields.ts';
+import { linkFor } from '../components/links.ts';
 import { empty, pager, tile } from '../components/tables.ts';
 import { chip, number, short } from '../components/texts.ts';
 import type { PageRoute, Visit } from '../visit.ts';
@@ -41,7 +42,7 @@ export const runPage: PageRoute = {
     return {
       title: run.label || 'Run',
       above: html`<a href="${link('/campaigns')}">Campaigns</a> · <a href="${link(`/campaigns/${run.campaign_id}`)}">the campaign</a>`,
-      actions: html`${previous !== undefined && linkButton('Beside the run before', link(`/runs/${run.id}/compare/${previous}`))}${linkButton('As a table', link('/scans', { run_id: run.id }))}${isOpen && may('campaigns.write') && action(visit, { label: 'Cancel what waits', method: 'POST', path: at`/runs/${run.id}/cancel`, done: 'cancelled', back, tone: 'danger', asks: 'Cancel the scans of this run that have not begun?' })}`,
+      actions: html`${may('scans.read') && html`${previous !== undefined && linkButton('Beside the run before', link(`/runs/${run.id}/compare/${previous}`))}${linkButton('As a table', link('/scans', { run_id: run.id }))}`}${isOpen && may('campaigns.write') && action(visit, { label: 'Cancel what waits', method: 'POST', path: at`/runs/${run.id}/cancel`, done: 'cancelled', back, tone: 'danger', asks: 'Cancel the scans of this run that have not begun?' })}`,
       ...(isOpen && { everySeconds: 4 }),
       body: html`<div class="tiles" data-region="counts">${tile(`${number(ended)} of ${number(run.total)}`, 'scans have ended')}${tile(number(run.completed), 'completed')}${tile(number(run.partial), 'partly analysed', { tone: run.partial > 0 ? 'medium' : '' })}${tile(number(run.failed), 'failed', { tone: run.failed > 0 ? 'high' : '' })}${tile(`${number(changes.size)}${areAll ? '' : ' or more'}`, 'changed since the last run', { tone: changes.size > 0 ? 'medium' : '' })}</div>
 <div class="stack" data-region="wall">${walls.length > 0 ? walls : html`<p class="quiet">No scan of this run was created yet.</p>`}${pager(visit, `/runs/${run.id}`, tiles, 'scans')}</div>`,
@@ -55,14 +56,16 @@ type Changed = Schemas['ChangedScan'];
 const CHANGES_READ = 2_000;
 
 /** A picture of the wall; marked, if it shows something else than the run before. */
-function wallItem({ link }: Visit, scan: Schemas['ScanTile'], changed: Changed | undefined): Html {
+function wallItem(visit: Visit, scan: Schemas['ScanTile'], changed: Changed | undefined): Html {
   const picture =
     scan.screenshot_url !== '' &&
-    html`<img src="${link(`/scans/${scan.id}/screenshot`, { w: 340 })}" alt="" loading="lazy">`;
+    visit.may('scans.read') &&
+    html`<img src="${visit.link(`/scans/${scan.id}/screenshot`, { w: 340 })}" alt="" loading="lazy">`;
   const marks = changed?.changes.flatMap(({ kind, what }) =>
     what.map((one) => html`${chip('medium', `${kind}: ${one}`)} `),
   );
-  return html`<li${changed && html` class="changed"`}><a href="${link(`/scans/${scan.id}`)}"><span class="pic">${picture}</span><span><bdi>${short(URL.parse(scan.offer_url)?.host ?? scan.status, 40)}</bdi>${scan.error !== '' && html` <code>${scan.error}</code>`}</span>${marks && html`<span>${marks}</span>`}</a></li>`;
+  const shown = html`<span class="pic">${picture}</span><span><bdi>${short(URL.parse(scan.offer_url)?.host ?? scan.status, 40)}</bdi>${scan.error !== '' && html` <code>${scan.error}</code>`}</span>${marks && html`<span>${marks}</span>`}`;
+  return html`<li${changed && html` class="changed"`}>${linkFor(visit, 'scans.read', `/scans/${scan.id}`, shown)}</li>`;
 }
 
 /** Scans of the later run on a page, and those of the earlier run that are read to find their partners. */

@@ -9,7 +9,7 @@ import { areaField, button, choice, choices, hidden, textField } from '../compon
 import { changedAlone, loadedWith } from '../components/loaded-form.ts';
 import { NO_PROBLEMS, type Problems, refusedForm } from '../components/problems.ts';
 import { empty, pager, table } from '../components/tables.ts';
-import { chip, number, showTime } from '../components/texts.ts';
+import { chip, number, showTime, unseen } from '../components/texts.ts';
 import type { Page, PageResult, PageRoute, Visit } from '../visit.ts';
 import { secretPage } from './secret-page.ts';
 
@@ -63,10 +63,11 @@ const permissionChoices = ({ who, form }: Visit, problems: Problems, what: strin
   );
 };
 
-const permissionWords = (permissions: readonly string[]): Html => {
+/** `of`: whose permissions they are. */
+const permissionWords = (permissions: readonly string[], of: string): Html => {
   const words = permissions.map((one) => PERMISSION_WORDS.get(one) ?? permissionWord(one));
   return permissions.length > 3
-    ? html`<details class="answer"><summary>${number(permissions.length)} permissions</summary>${words}</details>`
+    ? html`<details class="answer"><summary>${number(permissions.length)} permissions${unseen(of)}</summary>${words}</details>`
     : html`${words}`;
 };
 
@@ -80,7 +81,7 @@ function keyCard(visit: Visit, keys: Schemas['ApiKey'][], problems: Problems): H
   const shown = pageIn(keys.toReversed(), query);
   const rows = shown.items.map((key) => [
     html`<b><bdi>${key.name}</bdi></b>${key.id === who.key_id && html` ${chip('busy', 'this one')}`}${key.is_operators && html` ${chip('medium', "the operator's")}`}<span class="meta"><code>${key.key_prefix}…</code></span>`,
-    permissionWords(key.permissions),
+    permissionWords(key.permissions, `${key.name} ${key.key_prefix}`),
     showTime(key.last_used_at, now),
     key.expires_at === null ? html`<span class="quiet">never</span>` : showTime(key.expires_at, now),
     // The operator's key is one of the settings of the service, and ends with another one there.
@@ -93,6 +94,7 @@ function keyCard(visit: Visit, keys: Schemas['ApiKey'][], problems: Problems): H
         back: link('/settings'),
         tone: 'danger',
         asks: 'Revoke this key? Programs that use it stop working within a second.',
+        of: `${key.name} ${key.key_prefix}`,
       })}</div>`,
   ]);
   const own = isSent ? problems : NO_PROBLEMS;
@@ -106,7 +108,7 @@ function clientCard(visit: Visit, clients: Schemas['OAuthClient'][], problems: P
   const own = isSent ? problems : NO_PROBLEMS;
   const rows = clients.map((one) => [
     html`<b><bdi>${one.name}</bdi></b><span class="meta"><code>${one.client_id}</code></span>`,
-    permissionWords(one.permissions),
+    permissionWords(one.permissions, one.name),
     html`<bdi>${one.redirect_uris.join(', ') || 'acts for itself'}</bdi>`,
     showTime(one.created_at, now),
     html`<div class="decisions">${action(visit, {
@@ -117,6 +119,7 @@ function clientCard(visit: Visit, clients: Schemas['OAuthClient'][], problems: P
       back: link('/settings'),
       tone: 'danger',
       asks: 'Delete this client? Its tokens stop working within a second.',
+      of: one.name,
     })}</div>`,
   ]);
   const create = html`<details class="fold inner"${isSent && html` open`}><summary>New OAuth client</summary><form class="form" method="post" action="${link('/settings')}">${token()}${hidden('what', 'client')}${textField({ name: 'client_name', path: 'name', label: 'Name', value: isSent ? form.get('client_name') : '', required: true, problems: own })}${areaField({ name: 'redirect_uris', label: 'Redirect URIs', rows: 2, value: isSent ? form.get('redirect_uris') : '', hint: 'One on each line; none: it acts for itself.', problems: own })}${permissionChoices(visit, problems, 'client')}<div class="buttons">${button('Create the client')}</div></form></details>`;
@@ -142,7 +145,7 @@ function roleCard(visit: Visit, roles: Schemas['Role'][], problems: Problems): H
   const isSent = form.get('what') === 'role';
   const rows = roles.map((one) => [
     html`<b><bdi>${one.name}</bdi></b>${one.is_system && html` ${chip('off', 'built in')}`}`,
-    permissionWords(one.permissions),
+    permissionWords(one.permissions, one.name),
   ]);
   const create = html`<details class="fold inner"${isSent && html` open`}><summary>New role</summary><form class="form" method="post" action="${link('/settings')}">${token()}${hidden('what', 'role')}${textField({ name: 'role_name', path: 'name', label: 'Name', value: isSent ? form.get('role_name') : '', required: true, problems: isSent ? problems : NO_PROBLEMS })}${permissionChoices(visit, problems, 'role')}<div class="buttons">${button('Create the role')}</div></form></details>`;
   return html`<section class="card flush" id="roles"><h2>Roles <span class="count">${number(roles.length)}</span></h2>${table('Roles', [{ label: 'Role' }, { label: 'May' }], rows)}${create}</section>`;
@@ -158,8 +161,8 @@ function organizationCard(
   const isLabels = form.get('what') === 'labels';
   const lines = labelLines(labels);
   const asLoaded = (isSent: boolean) => (isSent ? form : new URLSearchParams());
-  return html`<div class="columns-2 equal" id="organization"><form class="form" method="post" action="${link('/settings')}">${token()}${hidden('what', 'account')}${loadedWith(accountFields(account), asLoaded(isAccount))}<section class="card"><h2>Organization</h2>${textField({ name: 'organization_name', path: 'name', label: 'Name', value: isAccount ? form.get('organization_name') : account.name, required: true, problems: isAccount ? problems : NO_PROBLEMS })}${areaField({ name: 'contact_emails', label: 'Addresses of people', rows: 3, value: isAccount ? form.get('contact_emails') : account.contact_emails.join('\n'), hint: 'They get mails about the account and its webhooks. One on each line.', problems: isAccount ? problems : NO_PROBLEMS })}<div class="buttons">${button('Save')}</div></section></form>
-<form class="form" method="post" action="${link('/settings')}">${token()}${hidden('what', 'labels')}${loadedWith({ labels: lines }, asLoaded(isLabels))}<section class="card"><h2>Labels</h2>${areaField({ name: 'labels', label: 'Labels', rows: 6, code: true, value: isLabels ? form.get('labels') : lines, placeholder: 'team = Team', hint: html`<code>key = name</code> on each line; with <code>(auto)</code> at its end the AI model fills it in.`, problems: isLabels ? problems : NO_PROBLEMS })}<div class="buttons">${button('Save')}</div></section></form></div>`;
+  return html`<div class="columns-2 equal" id="organization"><form class="form" method="post" action="${link('/settings')}">${token()}${hidden('what', 'account')}${loadedWith(accountFields(account), asLoaded(isAccount))}<section class="card"><h2>Organization</h2>${textField({ name: 'organization_name', path: 'name', label: 'Name', value: isAccount ? form.get('organization_name') : account.name, required: true, problems: isAccount ? problems : NO_PROBLEMS })}${areaField({ name: 'contact_emails', label: 'Addresses of people', rows: 3, value: isAccount ? form.get('contact_emails') : account.contact_emails.join('\n'), hint: 'They get mails about the account and its webhooks. One on each line.', problems: isAccount ? problems : NO_PROBLEMS })}<div class="buttons">${button(html`Save${unseen('the organization')}`)}</div></section></form>
+<form class="form" method="post" action="${link('/settings')}">${token()}${hidden('what', 'labels')}${loadedWith({ labels: lines }, asLoaded(isLabels))}<section class="card"><h2>Labels</h2>${areaField({ name: 'labels', label: 'Labels', rows: 6, code: true, value: isLabels ? form.get('labels') : lines, placeholder: 'team = Team', hint: html`<code>key = name</code> on each line; with <code>(auto)</code> at its end the AI model fills it in.`, problems: isLabels ? problems : NO_PROBLEMS })}<div class="buttons">${button(html`Save${unseen('the labels')}`)}</div></section></form></div>`;
 }
 
 type Label = Pick<Schemas['Label'], 'key' | 'display_name' | 'auto_extract'>;

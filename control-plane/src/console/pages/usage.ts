@@ -4,9 +4,10 @@ import { type Html, html } from '../../http/pages/html.ts';
 import { at } from '../api/console-api.ts';
 import type { Listed, Schemas } from '../api/schemas.ts';
 import { linkButton, textField } from '../components/fields.ts';
+import { linkFor } from '../components/links.ts';
 import { NO_PROBLEMS, type Problems, problemsOf } from '../components/problems.ts';
 import { card, empty, pager, table, tile } from '../components/tables.ts';
-import { money, number, showTime } from '../components/texts.ts';
+import { money, number, shortId, showTime } from '../components/texts.ts';
 import type { PageRoute, Visit } from '../visit.ts';
 
 type Day = Schemas['UsageOfDay'];
@@ -127,7 +128,7 @@ function ledgerTable(visit: Visit, ledger: Listed<Schemas['Ledger']>): Html {
   const rows = ledger.items.map((one) => [
     html`<code>${one.type}</code><span class="meta"><bdi>${one.description}</bdi></span>`,
     one.reference_kind === 'scan' && one.reference_id !== null
-      ? html`<a href="${visit.link(`/scans/${one.reference_id}`)}">scan</a>`
+      ? linkFor(visit, 'scans.read', `/scans/${one.reference_id}`, html`scan ${shortId(one.reference_id)}`)
       : '',
     html`<span class="${one.amount_micros < 0 ? '' : 'good-text'}">${one.amount_micros > 0 && '+'}${money(one.amount_micros)}</span>`,
     money(one.balance_after_micros),

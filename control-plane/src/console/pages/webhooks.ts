@@ -7,7 +7,7 @@ import { action } from '../components/actions.ts';
 import { button, choice, choices, linkButton, selectField, textField } from '../components/fields.ts';
 import { NO_PROBLEMS, type Problems, refusedForm } from '../components/problems.ts';
 import { card, empty, facts, pager, table } from '../components/tables.ts';
-import { agoWords, chip, number, short, showTime } from '../components/texts.ts';
+import { agoWords, chip, number, short, showTime, unseen } from '../components/texts.ts';
 import type { Page, PageRoute, Visit } from '../visit.ts';
 import { queryOfPage } from './scans/list-page.ts';
 import { secretPage } from './secret-page.ts';
@@ -109,10 +109,12 @@ const event = await verifyWebhook(process.env.WEBHOOK_SECRET, request.headers, b
 
 function deliveries(visit: Visit, log: Listed<Schemas['Delivery']>, back: string): Html {
   if (log.items.length === 0) return empty('Nothing was sent yet', 'Send a test, or wait for the next scan.');
+  const nameOf = ({ event_type, attempt_number, created_at }: Schemas['Delivery']): string =>
+    `${event_type}, try ${attempt_number}, ${created_at}`;
   const rows = log.items.map((one) => [
     html`${one.success ? chip('clean', 'accepted') : chip('high', ERROR_WORDS[one.error_code ?? ''] ?? 'failed')}`,
     html`<code>${one.event_type}</code><span class="meta">try ${one.attempt_number}</span>`,
-    html`${one.response_status ?? 'no answer'}${one.response_body !== null && one.response_body !== '' && html`<details class="answer"><summary>answer</summary><pre tabindex="0"><code><bdi>${one.response_body}</bdi></code></pre></details>`}`,
+    html`${one.response_status ?? 'no answer'}${one.response_body !== null && one.response_body !== '' && html`<details class="answer"><summary>answer${unseen(nameOf(one))}</summary><pre tabindex="0"><code><bdi>${one.response_body}</bdi></code></pre></details>`}`,
     one.elapsed_ms === null ? '' : `${number(one.elapsed_ms)} ms`,
     showTime(one.created_at, visit.now),
     action(visit, {
@@ -121,6 +123,7 @@ function deliveries(visit: Visit, log: Listed<Schemas['Delivery']>, back: string
       path: at`/webhooks/deliveries/${one.id}/replay`,
       done: 'sent',
       back,
+      of: nameOf(one),
     }),
   ]);
   const columns = [

@@ -4,6 +4,7 @@ import { at, withQuery } from '../../api/console-api.ts';
 import { linesIn } from '../../api/lists-in-texts.ts';
 import type { Schemas } from '../../api/schemas.ts';
 import { areaField, button, choice, choices, selectField } from '../../components/fields.ts';
+import { linkFor } from '../../components/links.ts';
 import { NO_PROBLEMS, problemsOf } from '../../components/problems.ts';
 import { card, table } from '../../components/tables.ts';
 import { counted, money, short } from '../../components/texts.ts';
@@ -97,14 +98,14 @@ ${selectField({ name: 'emulator_id', label: 'Device', value: fields.emulator_id,
   return { title: 'Many scans at once', above: html`<a href="${link('/scans')}">Scans</a>`, body };
 }
 
-function showLines({ link }: Visit, lines: Line[], isCreated: boolean): Html {
+function showLines(visit: Visit, lines: Line[], isCreated: boolean): Html {
   const rows = lines.map(({ text, problem, cost, scanId }, index) => [
     String(index + 1),
     html`<bdi>${short(text, 120)}</bdi>`,
     problem !== ''
       ? html`<span class="wrong">${problem}</span>`
       : scanId !== null
-        ? html`<a href="${link(`/scans/${scanId}`)}">created</a>`
+        ? linkFor(visit, 'scans.read', `/scans/${scanId}`, 'created')
         : html`<span class="chip clean">can be scanned</span>`,
     cost > 0 ? money(cost) : '',
   ]);

@@ -63,14 +63,15 @@ export const createScan: PageRoute = {
   method: 'POST',
   path: '/scans/new',
   handle: async (visit): Promise<PageResult> => {
-    const { api, form, link } = visit;
+    const { api, form, link, may } = visit;
     const fields = fieldsOf(form);
     let body: Record<string, unknown> | null = null;
     try {
       body = scanBody(fields);
       if (form.get('intent') === 'create') {
         const { id } = await api.send<Schemas['Scan']>('POST', at`/scans`, body);
-        return { redirect: link(`/scans/${id}`, { done: 'created' }) };
+        // A key may create scans without seeing them.
+        return { redirect: link(may('scans.read') ? `/scans/${id}` : '/scans', { done: 'created' }) };
       }
       const estimate = await api.send<Estimate>('POST', withQuery(at`/scans`, { dry_run: true }), body);
       return formPage(visit, fields, NO_PROBLEMS, estimate);

@@ -17,6 +17,7 @@ import { at } from '../../api/console-api.ts';
 import type { Listed, Schemas } from '../../api/schemas.ts';
 import { action } from '../../components/actions.ts';
 import { linkButton } from '../../components/fields.ts';
+import { linkFor } from '../../components/links.ts';
 import { card, table } from '../../components/tables.ts';
 import { number, short, showTime } from '../../components/texts.ts';
 import type { PageRoute, Visit } from '../../visit.ts';
@@ -95,10 +96,11 @@ const readAlerts = ({ api }: Visit, { id }: Scan): Promise<Listed<Schemas['Alert
   api.get<Listed<Schemas['Alert']>>(at`/alerts`, { scan_id: id, limit: 100 });
 
 function above(
-  { link }: Visit,
+  visit: Visit,
   { parent_scan_id, repeat_leader_id, repeat_total, campaign_id, campaign_name }: Scan,
 ): Html {
-  return html`<a href="${link('/scans')}">Scans</a>${campaign_id !== null && html` · <a href="${link(`/campaigns/${campaign_id}`)}"><bdi>${campaign_name ?? 'Campaign'}</bdi></a>`}${parent_scan_id !== null && html` · <a href="${link(`/scans/${parent_scan_id}`)}">the sweep that found this ad</a>`}${repeat_total > 1 && repeat_leader_id !== null && html` · <a href="${link('/scans', { repeat_leader_id })}">all ${repeat_total} repeats</a>`}`;
+  const { link } = visit;
+  return html`<a href="${link('/scans')}">Scans</a>${campaign_id !== null && html` · ${linkFor(visit, 'campaigns.read', `/campaigns/${campaign_id}`, html`<bdi>${campaign_name ?? 'Campaign'}</bdi>`)}`}${parent_scan_id !== null && html` · <a href="${link(`/scans/${parent_scan_id}`)}">the sweep that found this ad</a>`}${repeat_total > 1 && repeat_leader_id !== null && html` · <a href="${link('/scans', { repeat_leader_id })}">all ${repeat_total} repeats</a>`}`;
 }
 
 function actions(visit: Visit, scan: Scan): Html {
