@@ -1306,7 +1306,7 @@ export interface paths {
         post?: never;
         /**
          * Delete one of your tags
-         * @description Deletes the tag and removes it from all scans. Refused while an active rule assigns it or has it as a condition, and while a policy set names it.
+         * @description Deletes the tag and removes it from all scans. Refused while an active rule assigns it or has it as a condition, while a policy set names it, and while it is the last one of a category that an active combo counts.
          *
          *     Needs the permission `custom_rules.manage`.
          */
@@ -1315,7 +1315,7 @@ export interface paths {
         head?: never;
         /**
          * Change one of your tags
-         * @description Fields that are omitted or null keep their values. Tags of the system cannot be changed.
+         * @description Fields that are omitted or null keep their values. Tags of the system cannot be changed. The last tag of a category that an active combo counts keeps it.
          *
          *     Needs the permission `custom_rules.manage`.
          */
@@ -4381,6 +4381,8 @@ export interface components {
             tag_visibility: {
                 [key: string]: "hidden" | "internal" | "public";
             };
+            /** @description Which condition of a combo no scan can meet as the tags are now, such as a tag that is archived; null: there is none, or it is a rule of the platform. */
+            cannot_match: string | null;
         };
         /**
          * @example {
