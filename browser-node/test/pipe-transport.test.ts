@@ -25,6 +25,7 @@ class Pipe extends Conditions {
         (sessionId) => CREDENTIALS.get(sessionId) ?? null,
         () => null,
         () => undefined,
+        () => [],
       ),
     ],
     createLogger('test', 'silent'),

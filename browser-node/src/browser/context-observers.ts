@@ -81,6 +81,11 @@ export class ContextObservers implements ProtocolFilter {
     return line;
   }
 
+  /** The session that Playwright has with a target; undefined: it has none. */
+  sessionOf(targetId: string): string | undefined {
+    return this.#targets.get(targetId)?.attached.sessionId;
+  }
+
   /** The id of the context of a session that Playwright has with a target; undefined: it is another session. */
   contextOf(sessionId: string): string | undefined {
     return this.#sessions.get(sessionId)?.contextId;

@@ -115,6 +115,7 @@ export class LiveBrowser {
         (sessionId, frameId) =>
           sessionId === undefined ? sessions.headersOfNested(frameId) : sessions.headersOf(sessionId),
         (sessionId) => sessions.hintsOf(sessionId),
+        (sessionId) => observers.lineOf(sessionId),
       );
       const reports = new ScriptReports();
       const observers = new ContextObservers((...command) => transport.own.command(...command), logger);
@@ -285,7 +286,10 @@ export class LiveBrowser {
       browserContextId: contextId,
       reportBy,
       letNewTabsLoad: (mayLoad) => guard.letNewTabsLoad(contextId, mayLoad),
-      stopLoads: (targetId) => guard.stopLoads(targetId),
+      stopLoads: (targetId) => {
+        const tab = observers.sessionOf(targetId);
+        if (tab !== undefined) guard.stopLoads(tab);
+      },
       congestedMs: (at) => renderers.congestedMs(at),
       crashedForMemory: () => renderers.endedForMemory(),
       leaveShared: () => {

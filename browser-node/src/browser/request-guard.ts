@@ -12,9 +12,7 @@ export type DeviceHeaders = { 'User-Agent': string; 'Accept-Language': string };
  */
 type HeadersOf = (sessionId: string | undefined, frameId: string) => DeviceHeaders | null;
 type Header = { name: string; value: string };
-type Attached = { sessionId: string; targetInfo: { targetId: string; type: string; browserContextId?: string } };
-/** `tab`: the session of the tab that a session's target is, or is in. */
-type Session = { targetId: string; tab: string };
+type Attached = { sessionId: string; targetInfo: { type: string; browserContextId?: string } };
 const HINT = /^sec-ch-ua/i;
 
 const NAVIGATIONS = new Set(['Page.navigate', 'Target.createTarget']);
@@ -44,6 +42,7 @@ export class RequestGuard implements ProtocolFilter {
   readonly #credentialsOf: (sessionId: string) => ProxyCredentials | null;
   readonly #headersOf: HeadersOf;
   readonly #hintsOf: (sessionId: string) => HintValues | undefined;
+  readonly #lineOf: (sessionId: string) => string[];
   /**
    * Challenges that were answered, by session: a second challenge for the same request means that the credentials were
    * wrong.
@@ -51,18 +50,20 @@ export class RequestGuard implements ProtocolFilter {
   readonly #answered = new Map<string, Set<unknown>>();
   /** Sessions in which Playwright routes requests. */
   readonly #routed = new Set<string>();
-  readonly #sessions = new Map<string, Session>();
   /** Contexts whose new tabs load no page, and the sessions of the tabs that load none. */
   readonly #stopped = { contexts: new Set<string>(), tabs: new Set<string>() };
 
+  /** `lineOf`: a session and those around it, its tab's last. */
   constructor(
     credentialsOf: (sessionId: string) => ProxyCredentials | null,
     headersOf: HeadersOf,
     hintsOf: (sessionId: string) => HintValues | undefined,
+    lineOf: (sessionId: string) => string[],
   ) {
     this.#credentialsOf = credentialsOf;
     this.#headersOf = headersOf;
     this.#hintsOf = hintsOf;
+    this.#lineOf = lineOf;
   }
 
   /** Whether Playwright routes requests in a session. */
@@ -76,10 +77,9 @@ export class RequestGuard implements ProtocolFilter {
     else this.#stopped.contexts.add(contextId);
   }
 
-  /** From now on a tab, by its target id, loads no page, nor do its frames. */
-  stopLoads(targetId: string): void {
-    for (const [id, session] of this.#sessions)
-      if (session.tab === id && session.targetId === targetId) this.#stopped.tabs.add(id);
+  /** From now on a tab, by its session, loads no page, nor do its frames. */
+  stopLoads(sessionId: string): void {
+    this.#stopped.tabs.add(sessionId);
   }
 
   outgoing(message: ProtocolMessage): ProtocolMessage[] {
@@ -106,7 +106,7 @@ export class RequestGuard implements ProtocolFilter {
   incoming(message: ProtocolMessage, send: Send): boolean {
     switch (message.method) {
       case 'Target.attachedToTarget':
-        this.#attached(message.params as Attached, message.sessionId);
+        this.#attached(message.params as Attached);
         return true;
       case 'Target.detachedFromTarget':
         this.#forget(message.params?.sessionId as string);
@@ -120,14 +120,11 @@ export class RequestGuard implements ProtocolFilter {
     }
   }
 
-  #attached({ sessionId, targetInfo }: Attached, parentId = ''): void {
-    const { targetId, type, browserContextId = '' } = targetInfo;
-    this.#sessions.set(sessionId, { targetId, tab: this.#sessions.get(parentId)?.tab ?? sessionId });
+  #attached({ sessionId, targetInfo: { type, browserContextId = '' } }: Attached): void {
     if (type === 'page' && this.#stopped.contexts.has(browserContextId)) this.#stopped.tabs.add(sessionId);
   }
 
   #forget(sessionId: string): void {
-    this.#sessions.delete(sessionId);
     this.#answered.delete(sessionId);
     this.#routed.delete(sessionId);
     this.#stopped.tabs.delete(sessionId);
@@ -150,7 +147,7 @@ export class RequestGuard implements ProtocolFilter {
   }
 
   #isStopped(sessionId = ''): boolean {
-    return this.#stopped.tabs.has(this.#sessions.get(sessionId)?.tab ?? sessionId);
+    return this.#stopped.tabs.size > 0 && this.#lineOf(sessionId).some((id) => this.#stopped.tabs.has(id));
   }
 
   /** Corrected headers for a request that Chromium makes with its own user agent instead of the device's. */

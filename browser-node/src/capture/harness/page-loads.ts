@@ -5,6 +5,7 @@ import { COMMAND_MS } from '../devtools/devtools.ts';
 import type { Entry } from '../session/journal-entry.ts';
 import type { NetworkJournal } from '../session/network-journal.ts';
 import type { OpenTabs } from '../session/open-tabs.ts';
+import { isOfServer } from '../session/urls.ts';
 
 /** What a form posts, and its media type. */
 export type PostedForm = { body: Buffer; contentType: string };
@@ -258,7 +259,7 @@ export type Navigation = { from: string; to: string };
  * itself again does not, for example the next slide of a carousel at the same URL. Pure.
  */
 export function isClickThrough({ from, to }: Navigation): boolean {
-  if (!/^https?:/i.test(to)) return false;
+  if (!isOfServer(to)) return false;
   const [here, there] = [URL.parse(from), URL.parse(to)];
   if (!here || !there || !/^https?:$/.test(here.protocol)) return true;
   return registrableDomain(from) !== registrableDomain(to) || here.pathname !== there.pathname;

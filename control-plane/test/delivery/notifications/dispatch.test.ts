@@ -14,6 +14,21 @@ before(async () => {
 });
 after(() => receivers.stop());
 
+/** A dispatcher sends a message and dies before it notes that, another one sends it again, and a second message follows. */
+async function sendAgainAndAnother(campaign: string): Promise<void> {
+  const { notices } = receivers.api.domains.delivery.stores;
+  const dies = async () => {
+    throw new Error('the process ends');
+  };
+  await raiseAlert(receivers.api, campaign);
+  await relayAll(receivers.api);
+  await assert.rejects(receivers.dispatchAfter(61 * SECOND_MS, { notices: { ...notices, remove: dies } }), /ends/);
+  await receivers.dispatchAfter(10 * MINUTE_MS);
+  await raiseAlert(receivers.api, campaign);
+  await relayAll(receivers.api);
+  await receivers.dispatchAfter(20 * MINUTE_MS);
+}
+
 describe('the dispatch of messages about alerts', () => {
   test('an organization whose destinations are slow has some of the places, and each that becomes free is taken at once', async () => {
     let answer = () => {};
@@ -277,17 +292,7 @@ describe('the dispatch of messages about alerts', () => {
     const one = await receivers.newDestination();
     const campaign = await receivers.newCampaign([one.id], 'Posted again');
     const before = receivers.slack.received.length;
-    const { notices } = receivers.api.domains.delivery.stores;
-    const dies = async () => {
-      throw new Error('the process ends');
-    };
-    await raiseAlert(receivers.api, campaign);
-    await relayAll(receivers.api);
-    await assert.rejects(receivers.dispatchAfter(61 * SECOND_MS, { notices: { ...notices, remove: dies } }), /ends/);
-    await receivers.dispatchAfter(10 * MINUTE_MS);
-    await raiseAlert(receivers.api, campaign);
-    await relayAll(receivers.api);
-    await receivers.dispatchAfter(20 * MINUTE_MS);
+    await sendAgainAndAnother(campaign);
     const ids = receivers.slack.received.slice(before).map(({ headers }) => headers['webhook-id']);
     assert.equal(ids.length, 3);
     assert.ok(ids[0] && ids[0] === ids[1] && ids[2] && ids[2] !== ids[0], String(ids));
@@ -298,17 +303,7 @@ describe('the dispatch of messages about alerts', () => {
       ...{ channel: 'email', slack: undefined, email: { address: 'again@customer.example' } },
     });
     const campaign = await receivers.newCampaign([one.id], 'Mailed again');
-    const { notices } = receivers.api.domains.delivery.stores;
-    const dies = async () => {
-      throw new Error('the process ends');
-    };
-    await raiseAlert(receivers.api, campaign);
-    await relayAll(receivers.api);
-    await assert.rejects(receivers.dispatchAfter(61 * SECOND_MS, { notices: { ...notices, remove: dies } }), /ends/);
-    await receivers.dispatchAfter(10 * MINUTE_MS);
-    await raiseAlert(receivers.api, campaign);
-    await relayAll(receivers.api);
-    await receivers.dispatchAfter(20 * MINUTE_MS);
+    await sendAgainAndAnother(campaign);
     const ids = receivers.mail.received
       .filter(({ to }) => to.includes('again@customer.example'))
       .map(({ source }) => /^Message-ID: (<[\w-]+@adsweep\.example>)\r$/m.exec(source)?.[1]);
