@@ -15,7 +15,7 @@ function thrownAt(...places: string[]): Error {
 }
 
 /** How a node handles an uncaught error: its `browsers` end, or it exits with a code. */
-function reactionTo(error: unknown): string {
+function reactionTo(error: unknown, origin = 'uncaughtException'): string {
   let reaction = '';
   const source = Object.assign(new EventEmitter(), {
     exit: (code: number) => {
@@ -29,7 +29,7 @@ function reactionTo(error: unknown): string {
     },
     createLogger('test', 'silent'),
   );
-  source.emit('uncaughtException', error);
+  source.emit('uncaughtException', error, origin);
   return reaction;
 }
 
@@ -43,5 +43,10 @@ describe('an uncaught error', () => {
     assert.equal(reactionTo(thrownAt(OURS, PLAYWRIGHT)), 'exit 1');
     assert.equal(reactionTo(new Error('ours')), 'exit 1');
     assert.equal(reactionTo('not an Error'), 'exit 1');
+  });
+
+  it('a promise that rejects before anything waits for it ends neither the browsers nor the node', () => {
+    for (const error of [thrownAt(OURS), thrownAt(PLAYWRIGHT), 'not an Error'])
+      assert.equal(reactionTo(error, 'unhandledRejection'), '');
   });
 });

@@ -4,7 +4,8 @@ import { createLogger } from '@adsweep/shared/service/logger.ts';
 import type { Page } from 'playwright-core';
 import { type ContextListener, ContextObservers } from '../src/browser/context-observers.ts';
 import { ContextTargets } from '../src/capture/devtools/context-targets.ts';
-import { CHILDREN_MAX, FRAMES_AT_ONCE_MAX, WORKERS_MAX } from '../src/capture/devtools/devtools.ts';
+import { CHILDREN_MAX, WORKERS_MAX } from '../src/capture/devtools/devtools.ts';
+import { FRAME_SITES_AT_ONCE_MAX, FRAMES_AT_ONCE_MAX } from '../src/capture/devtools/frame-burst.ts';
 
 const CONTEXT = 'context';
 
@@ -33,12 +34,14 @@ function connect() {
     const request = { requestId: `target-${id}`, loaderId: '', documentURL: url, type: 'Script', request: { url } };
     tell('Network.requestWillBeSent', request, 'tab');
   };
+  const askDocument = (requestId: string, frameId: string, url: string) =>
+    tell('Network.requestWillBeSent', { requestId, frameId, type: 'Document', request: { url } }, 'tab');
   const attachFrame = (frameId: string) => tell('Page.frameAttached', { frameId, parentFrameId: 'tab' }, 'tab');
   const client = ContextTargets.connect({
     observe: (listener: ContextListener) => observers.observe(CONTEXT, listener),
   });
   attach('page', 'tab');
-  return { client, commands, attach, ask, attachFrame };
+  return { client, commands, attach, ask, askDocument, attachFrame };
 }
 
 describe('the targets of a context', () => {
@@ -138,6 +141,24 @@ describe('the targets of a context', () => {
     assert.equal(bursts, 0);
     now += 6_000;
     for (let n = 0; n < 9 * FRAMES_AT_ONCE_MAX; n += 1) attachFrame(`fast-${n}`);
+    assert.equal(bursts, 1);
+  });
+
+  it('a capture reports frames that request documents of many sites at once, and counts a redirect only for its last', () => {
+    const { client, askDocument, attachFrame } = connect();
+    let bursts = 0;
+    client.onFrameBurst(() => {
+      bursts += 1;
+    });
+    attachFrame('frame');
+    for (let n = 0; n < 9 * FRAME_SITES_AT_ONCE_MAX; n += 1) {
+      askDocument('redirected', 'frame', `http://hop-${n}.example/`);
+      askDocument(`of the tab ${n}`, 'tab', `http://page-${n}.example/`);
+      askDocument(`same site ${n}`, 'frame', `http://host-${n}.site.example/`);
+    }
+    for (let n = 2; n < FRAME_SITES_AT_ONCE_MAX; n += 1) askDocument(`${n}`, 'frame', `http://site-${n}.example/`);
+    assert.equal(bursts, 0);
+    for (const n of [1, 2]) askDocument(`further ${n}`, 'frame', `http://further-${n}.example/`);
     assert.equal(bursts, 1);
   });
 

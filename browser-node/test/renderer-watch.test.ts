@@ -47,10 +47,17 @@ test('a renderer that holds too much memory ends, with the part of the browser t
   assert.deepEqual(excessive(renderers([900], [300]), 1_000 * MIB, 8), []);
 });
 
-test('of frames that hold too much memory together, the largest end until the rest fits', () => {
+test('of frames that hold too much memory together, those that hold more than a capture should end first, the largest first', () => {
   const frames = renderers([50], [600], [500], [550], [40]);
-  assert.deepEqual(excessive(frames, 1_000 * MIB, 1), [2, 4]);
+  assert.deepEqual(excessive(frames, 1_000 * MIB, 1, 256 * MIB), [2, 4]);
   assert.deepEqual(excessive(frames, 1_000 * MIB, 4, 256 * MIB), []);
+});
+
+test('of many small frames that hold too much memory together, the newest end, not the larger ones of other captures', () => {
+  const [own, other] = [Array.from({ length: 60 }, (): [number] => [30]), [120] as [number]];
+  const ended = excessive(renderers(other, ...own, other), 1_000 * MIB, 2, 256 * MIB);
+  assert.deepEqual(ended, [62, ...Array.from({ length: 23 }, (_, index) => 61 - index)]);
+  assert.deepEqual(excessive(renderers(other, [300], ...own), 1_000 * MIB, 2, 256 * MIB).slice(0, 2), [2, 62]);
 });
 
 test('a renderer gets a lower priority, the more CPU it has used', () => {
@@ -66,6 +73,7 @@ test('the share of a thread is that on a CPU of its own, however long it waited 
 test('the renderers with the most recent CPU time are braked, and none that has only begun', () => {
   const recent = (...seconds: number[]) => new Map(seconds.map((one, index) => [index + 1, one]));
   assert.deepEqual(busiest(recent(0.2, 1, 0.8, 0.6)), [2, 3]);
+  assert.deepEqual(busiest(recent(0.3, ...Array<number>(40).fill(0.07))), []);
   assert.deepEqual(busiest(recent(0.09, 0.01)), []);
   assert.deepEqual(busiest(recent()), []);
 });

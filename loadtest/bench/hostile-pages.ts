@@ -92,6 +92,11 @@ export const HOSTILE_PAGES: Partial<Record<Channel, Record<string, string>>> = {
     '100,000 frames of other sites': script(
       `for (let i = 0; i < 100_000; i++) { const f = document.createElement('iframe'); f.src = 'http://f' + i + '.hostile-frames.example/plain'; document.body.append(f) }`,
     ),
+    'a thousand frames of a thousand sites': script(framesOfSites(1_000, '/plain')),
+    'ninety frames of ninety sites, 40 MB each': script(framesOfSites(90, '/40-mb')),
+    'frames that go from site to site without end': script(
+      `let i = 0; for (let n = 0; n < 20; n++) { const f = document.body.appendChild(document.createElement('iframe')); const go = () => { f.src = 'http://f.site' + i++ + '.example/plain' }; f.onload = go; go() }`,
+    ),
     'messages between frames without end': `<iframe srcdoc="<script>onmessage = (e) => e.source.postMessage('x'.repeat(1e5), '*')</script>"></iframe>${script(
       `onmessage = (e) => e.source.postMessage(e.data, '*'); onload = () => { for (let i = 0; i < 50; i++) frames[0].postMessage('x', '*') }`,
     )}`,
@@ -229,4 +234,9 @@ function script(code: string): string {
 
 function inWorker(code: string): string {
   return script(`new Worker(URL.createObjectURL(new Blob([${JSON.stringify(code)}])))`);
+}
+
+/** Frames whose documents are of different sites, each of which gets a process. */
+function framesOfSites(count: number, path: string): string {
+  return `for (let i = 0; i < ${count}; i++) { const f = document.createElement('iframe'); f.src = 'http://f.site' + i + '.example${path}'; document.body.append(f) }`;
 }

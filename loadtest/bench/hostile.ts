@@ -34,6 +34,7 @@ const [NEIGHBOURS, NEIGHBOURS_OF_FOUR] = [3, 1];
 
 const ENDLESS_BYTES = Buffer.alloc(256 * 1024, 'x');
 const FAR = 'x'.repeat(500_000);
+const HOLDS_40_MB = '<script>globalThis.held = new Uint8Array(4e7).fill(1)</script>';
 const COOKIES = Array.from({ length: 1_000 }, (_, at) => `c${at}=${'x'.repeat(90)}`);
 
 /** `npm run bench hostile -- memory`: those whose name or channel holds the word. */
@@ -73,6 +74,7 @@ async function serve(): Promise<http.Server> {
     else if (path.startsWith('/headers')) response.setHeader('x-large', 'x'.repeat(200_000)).end();
     else if (path.startsWith('/set-cookies')) response.setHeader('set-cookie', COOKIES).end();
     else if (path.startsWith('/far')) response.writeHead(302, { location: `/far?${FAR}` }).end();
+    else if (path === '/40-mb') response.setHeader('content-type', 'text/html').end(HOLDS_40_MB);
     else if (path.startsWith('/never')) setTimeout(() => response.end(), NEVER_ENDS_MS).unref();
     else {
       const type = target?.kind === 'vast_tag' ? 'application/xml' : 'text/html; charset=utf-8';
@@ -153,7 +155,7 @@ const verdict = (results: Result[]): string =>
 
 const server = await serve();
 const folder = mkdtempSync(join(tmpdir(), 'adsweep-hostile-'));
-const exits = writeExits(folder, { '*.hostile.example': `127.0.0.1:${(server.address() as AddressInfo).port}` });
+const exits = writeExits(folder, { '*.example': `127.0.0.1:${(server.address() as AddressInfo).port}` });
 const farm = new RunningFarm({ ADSWEEP_EXITS_FILE: exits, ADSWEEP_SLOTS: '8' });
 try {
   await farm.ready();

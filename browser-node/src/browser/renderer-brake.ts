@@ -26,11 +26,18 @@ export function ownCpuShare(since: ThreadSchedule, until: ThreadSchedule, ms: nu
   return couldRun > 0 ? Math.min(1, ran / couldRun) : 0;
 }
 
-/** The renderers that cause a congestion: those with the most recent CPU time (seconds by process id). Pure. */
+/**
+ * The renderers that cause a congestion: those with the most recent CPU time (seconds by process id). None where the
+ * others together use more: many renderers that start at once. Pure.
+ */
 export function busiest(recentCpu: ReadonlyMap<number, number>): number[] {
   const least = Math.max(RECENT_AT_LEAST, Math.max(0, ...recentCpu.values()) * SHARE_OF_BUSIEST);
-  return [...recentCpu].filter(([, cpu]) => cpu >= least).map(([pid]) => pid);
+  const most = [...recentCpu].filter(([, cpu]) => cpu >= least);
+  const isTheirs = sumOf(most.map(([, cpu]) => cpu)) * 2 >= sumOf([...recentCpu.values()]);
+  return isTheirs ? most.map(([pid]) => pid) : [];
 }
+
+const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
 /** How many ticks in a row the shared threads were congested, and for how many the brake is on; 0: it is off. */
 export type BrakeState = { congestedTicks: number; stoppedTicks: number };

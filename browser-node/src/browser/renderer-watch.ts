@@ -76,8 +76,9 @@ export const priorityOf = (cpuSeconds: number): number =>
 
 /**
  * The renderers that must end, by process id: each that holds more than `bytesMax`, its charge included; and while all
- * together hold more than `bytesMax` and `captureBytes` for each context after the first, the largest, so that no
- * capture can use the memory of the others by many frames. Pure.
+ * together hold more than `bytesMax` and `captureBytes` for each context after the first, first the largest of those
+ * that hold more than a whole capture should, `captureBytes`, then the newest: a page with many small renderers must not
+ * end those of other captures, which are larger. `renderers`: the oldest first. Pure.
  */
 export function excessive(
   renderers: ReadonlyMap<number, Held>,
@@ -85,16 +86,17 @@ export function excessive(
   contexts: number,
   captureBytes = CAPTURE_BYTES,
 ): number[] {
-  const bySize = [...renderers].map(([pid, held]) => ({
+  const newestFirst = [...renderers].reverse().map(([pid, held]) => ({
     pid,
     own: held.own + held.charged,
     all: held.bytes + held.charged,
   }));
-  bySize.sort((a, b) => b.own - a.own);
+  const largeBytes = (own: number) => (own > captureBytes ? own : 0);
+  const inTurn = newestFirst.toSorted((a, b) => largeBytes(b.own) - largeBytes(a.own));
   const sumMax = bytesMax + Math.max(0, contexts - 1) * captureBytes;
-  let sum = sumOf(bySize.map(({ own }) => own));
+  let sum = sumOf(inTurn.map(({ own }) => own));
   const ends: number[] = [];
-  for (const { pid, own, all } of bySize) {
+  for (const { pid, own, all } of inTurn) {
     if (all <= bytesMax && sum <= sumMax) continue;
     ends.push(pid);
     sum -= own;
@@ -158,9 +160,11 @@ export class RendererWatch {
     return this.#brake.congestedMs(at);
   }
 
-  /** Gives the browser process the lowest priority: only one context has to wait for it. */
+  /** Gives the browser process and the renderers to come the lowest priority: only one context has to wait for them. */
   goLast(): void {
     lowerPriority(this.#groupId, LOWEST_PRIORITY);
+    for (const pid of processIds().map(Number))
+      if (groupOf(pid) === this.#groupId && processType(pid) === 'zygote') lowerPriority(pid, LOWEST_PRIORITY);
   }
 
   /**

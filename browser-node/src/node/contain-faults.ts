@@ -2,7 +2,10 @@ import type { Logger } from '@adsweep/shared/service/logger.ts';
 
 /** The used part of `process`. */
 type FaultSource = {
-  on(event: 'uncaughtException', listener: (error: unknown) => void): unknown;
+  on(
+    event: 'uncaughtException',
+    listener: (error: unknown, origin: 'uncaughtException' | 'unhandledRejection') => void,
+  ): unknown;
   exit(code: number): void;
 };
 
@@ -17,12 +20,17 @@ function isPlaywrightFault(error: unknown): boolean {
 }
 
 /**
- * Keeps the node running when Playwright throws where no caller can catch it, as it does for unexpected messages: all
- * browsers end, and their captures run again in browsers of their own. Every other uncaught error, unhandled rejections
- * included, ends the process with exit code 1, as it does by default.
+ * Keeps the node running for its other captures when a fault of one has no caller that could catch it. Where Playwright
+ * throws, as it does for unexpected messages, all browsers end, and their captures run again in browsers of their own. A
+ * promise that rejects before anything waits for it leaves nothing half done: it is logged, as a fault of ours. Every
+ * other uncaught error ends the process with exit code 1, as it does by default.
  */
 export function containFaults(source: FaultSource, endBrowsers: () => void, logger: Logger): void {
-  source.on('uncaughtException', (cause) => {
+  source.on('uncaughtException', (cause, origin) => {
+    if (origin === 'unhandledRejection') {
+      logger.error({ cause }, 'a promise rejected and nothing waited for it');
+      return;
+    }
     if (isPlaywrightFault(cause)) {
       logger.error({ cause }, 'Playwright threw an uncaught error: all browsers are ended');
       endBrowsers();

@@ -110,15 +110,15 @@ async function probe(
   if (!before || !landing) return '';
   const seen = new Set(entries.map(({ url }) => withoutFragment(url)));
   const isNew = (url: string) => !seen.has(withoutFragment(url));
-  const arriving = landing.page.waitForURL((url) => isNew(url.href), {
-    timeout: underLoad(capture, PROBE_MS),
-    waitUntil: 'commit',
-  });
+  // If nothing happens, going back leads to the previous page. Awaited only once the frames are activated, which may take
+  // longer than its time.
+  const arriving = landing.page
+    .waitForURL((url) => isNew(url.href), { timeout: underLoad(capture, PROBE_MS), waitUntil: 'commit' })
+    .catch(() => undefined);
   capture.visit.beginProbe(capture.journal);
   await activateFrames(capture, session);
   session.notify('Page.navigateToHistoryEntry', { entryId: before.id });
-  // If nothing happens, going back leads to the previous page.
-  await arriving.catch(() => undefined);
+  await arriving;
   const url = landing.page.url();
   return isNew(url) ? clipUrl(url) : '';
 }

@@ -16,13 +16,13 @@ import {
   type CommandParams,
   type DevTools,
   type EventPayload,
-  FRAMES_AT_ONCE_MAX,
   Listeners,
   rootOf,
   type TargetSession,
   targetIdOf,
   WORKERS_MAX,
 } from './devtools.ts';
+import { FrameBurst } from './frame-burst.ts';
 import { FrameTree } from './frame-tree.ts';
 
 type Attached = { sessionId: string; targetInfo: TargetInfo };
@@ -55,8 +55,7 @@ export class ContextTargets implements DevTools {
   readonly #children = new Set<string>();
   readonly #workers = new Set<string>();
   #hasMessageFlood = false;
-  /** The frames that started since this time (`performance.now()`), for a few seconds. */
-  #burst = { since: 0, frames: 0 };
+  #burst = new FrameBurst();
 
   constructor({ observe }: Pick<OpenContext, 'observe'>) {
     this.#observation = observe((method, params, sessionId) => this.#receive(method, params, sessionId));
@@ -77,7 +76,7 @@ export class ContextTargets implements DevTools {
     this.#children.clear();
     this.#workers.clear();
     this.#hasMessageFlood = false;
-    this.#burst = { since: 0, frames: 0 };
+    this.#burst = new FrameBurst();
     const listeners = new Listeners();
     this.#observers.add(listeners);
     const client = this;
@@ -162,6 +161,7 @@ export class ContextTargets implements DevTools {
       const child = childOf(method, params);
       if (child) this.#countChild(child, session);
       if (method === 'Page.frameAttached') this.#addFrame(params as EventPayload<'Page.frameAttached'>);
+      if (method === 'Network.requestWillBeSent') this.#request(params as EventPayload<'Network.requestWillBeSent'>);
       if (method === 'Inspector.targetCrashed') session.hasCrashed = true;
       if (method === 'Inspector.targetReloadedAfterCrash') session.hasCrashed = false;
       for (const listeners of this.#observers) listeners.emit(method, params, session);
@@ -171,10 +171,15 @@ export class ContextTargets implements DevTools {
 
   #addFrame({ frameId, parentFrameId }: EventPayload<'Page.frameAttached'>): void {
     this.frames.add(frameId, parentFrameId);
-    const now = performance.now();
-    if (now - this.#burst.since > BURST_MS) this.#burst = { since: now, frames: 0 };
-    this.#burst.frames += 1;
-    if (this.#burst.frames !== FRAMES_AT_ONCE_MAX + 1) return;
+    if (this.#burst.started(performance.now())) this.#tellOfBurst();
+  }
+
+  #request({ type, frameId, requestId, request }: EventPayload<'Network.requestWillBeSent'>): void {
+    if (type !== 'Document' || frameId === undefined || this.frames.parentOf(frameId) === null) return;
+    if (this.#burst.requested(requestId, request.url, performance.now())) this.#tellOfBurst();
+  }
+
+  #tellOfBurst(): void {
     for (const { frameBurst } of this.#observers) for (const listener of frameBurst) listener();
   }
 
@@ -223,8 +228,6 @@ export class ContextTargets implements DevTools {
   }
 }
 
-/** A burst of frames takes so long on a busy machine. */
-const BURST_MS = 5_000;
 const UNATTENDED = new Set(['shared_worker', 'service_worker']);
 
 /**

@@ -32,11 +32,6 @@ export const COMMAND_MS = 5_000;
 export const CHILDREN_MAX = 250;
 /** Workers among them. Each takes up to 3 MB, and those that were requested before the stop start after it. */
 export const WORKERS_MAX = 100;
-/**
- * Frames that a capture may start within 5 s while others share its browser. For a thousand of other sites,
- * Chromium's main thread needs 15 s, and all pages wait for it.
- */
-export const FRAMES_AT_ONCE_MAX = 100;
 
 /** The CDP session of a target: a tab (`page`), a frame of another site (`iframe`) or a worker. */
 export interface TargetSession {
@@ -90,7 +85,7 @@ export interface DevTools {
    * too many (null: it is not known), and that bound.
    */
   onFlooded(listener: (by: TargetSession | null, max: number) => void): void;
-  /** `listener` is called whenever more than {@link FRAMES_AT_ONCE_MAX} frames start within 5 s. */
+  /** `listener` is called whenever more frames start within a few seconds than a {@link FrameBurst} may have. */
   onFrameBurst(listener: () => void): void;
   /**
    * `listener` is called whenever a target exceeds the messages that it may cause, such as those about errors or
