@@ -41,13 +41,25 @@ export const detectors: Detector<Need>[] = [
 /** All findings, and the detectors that threw or timed out: these have no findings and do not affect the others. */
 export type Detection = { findings: Finding[]; failed: { name: string; cause: unknown }[] };
 
-/** Runs one detector; throws what it throws, or if it does not end in time. */
-export type RunDetector = (work: () => Finding[]) => Finding[];
+/** Runs a pure function; throws what that throws, or if it does not end in time. */
+export type Run = <T>(work: () => T) => T;
 
-/** Runs detectors over evidence, one after the other. */
-export function detect(evidence: Evidence, among = detectors, run: RunDetector = (work) => work()): Detection {
-  const detection: Detection = { findings: [], failed: [] };
+/**
+ * Runs detectors over evidence, all within one `run`, which costs more than most detectors do. Where that fails, each
+ * has one of its own.
+ */
+export function detect(evidence: Evidence, among = detectors, run: Run = (work) => work()): Detection {
   const judged = { ...evidence, documents: documentsOf(evidence) };
+  try {
+    const findings = run(() => among.flatMap((detector) => detector.detect(judged)));
+    return { findings: combine(findings), failed: [] };
+  } catch {
+    return detectEach(judged, among, run);
+  }
+}
+
+function detectEach(judged: Evidence, among: Detector<Need>[], run: Run): Detection {
+  const detection: Detection = { findings: [], failed: [] };
   for (const detector of among) {
     try {
       detection.findings.push(...run(() => detector.detect(judged)));
