@@ -10,8 +10,11 @@ import {
 } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { carried, inSpan, SpanKind } from '@adsweep/shared/tracing/spans.ts';
 import { jsonOrNull } from '@adsweep/shared/validation/json-or-null.ts';
-import { Value } from 'typebox/value';
+import { Compile } from 'typebox/compile';
 import { hostOf } from '../config.ts';
+
+const exitTicket = Compile(ExitTicketSchema);
+const ticketTraffic = Compile(TicketTrafficSchema);
 
 /** A ticket, a refusal, or that the proxy-router could not be reached; `cause` is for our log. */
 export type ExitAnswer =
@@ -66,7 +69,7 @@ export class ExitsClient {
         headers: carried(traceparent),
       });
       if (status === 201) {
-        const ticket = Value.Parse(ExitTicketSchema, body);
+        const ticket = exitTicket.Parse(body);
         const issuedAt = Date.parse(ticket.expires_at) - request.ttl_seconds * 1000;
         const ahead = aheadMs(issuedAt, askedAt, Date.now());
         const answer = await this.#usable(ticket);
@@ -98,7 +101,7 @@ export class ExitsClient {
       const path = `/exits/${encodeURIComponent(ticketId)}/traffic`;
       const { status, body } = await this.#call('GET', path, CALL_DEADLINE_MS);
       if (status !== 200) return null;
-      const traffic = Value.Parse(TicketTrafficSchema, body);
+      const traffic = ticketTraffic.Parse(body);
       const ahead = this.#aheadMs.get(ticketId) ?? 0;
       return { ...traffic, requests: traffic.requests.map((one) => ({ ...one, at_ms: one.at_ms - ahead })) };
     } catch {
