@@ -1,5 +1,5 @@
-import { type Static, type TSchema, Type } from 'typebox';
-import { Value } from 'typebox/value';
+import { type Static, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
 import { BODY_LIFETIME_MS } from '../limits.ts';
 import { Count, OPEN, Text } from './fields.ts';
 import type { ScannedKind } from './scanned-kind.ts';
@@ -106,10 +106,10 @@ export type CapturedItems = {
   [BODIES]: CapturedBody;
   [VAST_DOCUMENTS]: CapturedVastDocument;
 };
-const ITEM_SCHEMAS: Record<keyof CapturedItems, TSchema> = {
-  [DOCUMENTS]: CapturedDocumentSchema,
-  [BODIES]: CapturedBodySchema,
-  [VAST_DOCUMENTS]: CapturedVastDocumentSchema,
+const ITEM_SCHEMAS = {
+  [DOCUMENTS]: Compile(CapturedDocumentSchema),
+  [BODIES]: Compile(CapturedBodySchema),
+  [VAST_DOCUMENTS]: Compile(CapturedVastDocumentSchema),
 };
 
 /** The largest file with JSON that is read: its items, and for each item its bytes and fields. */
@@ -119,7 +119,7 @@ export const CAPTURED_ITEMS_BOUNDS = { itemsMax: 5_000, itemBytesMax: 8 * 1024 *
 export const isItemOf =
   <Name extends keyof CapturedItems>(name: Name) =>
   (item: unknown): item is CapturedItems[Name] =>
-    Value.Check(ITEM_SCHEMAS[name], item);
+    ITEM_SCHEMAS[name].Check(item);
 
 /** Whether this is the name of a file with JSON. */
 export const hasItems = (name: string): name is keyof CapturedItems => Object.hasOwn(ITEM_SCHEMAS, name);

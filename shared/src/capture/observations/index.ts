@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Value } from 'typebox/value';
+import { Compile } from 'typebox/compile';
 import {
   CreativeInteractiveObservation,
   DialogBoxObservation,
@@ -55,6 +55,8 @@ export type ObservationOf<K extends ObservationKind> = Extract<Observation, { ki
 export const observationsOf = <K extends ObservationKind>(all: readonly Observation[], kind: K): ObservationOf<K>[] =>
   all.filter((observation): observation is ObservationOf<K> => observation.kind === kind);
 
+const compiled = Compile(ObservationSchema);
+
 /** The observations that match their kind's schema; another version of a node may have written a stored capture. */
 export const validObservations = (all: readonly unknown[]): Observation[] =>
-  all.filter((observation): observation is Observation => Value.Check(ObservationSchema, observation));
+  all.filter((observation): observation is Observation => compiled.Check(observation));
