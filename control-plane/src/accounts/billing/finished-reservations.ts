@@ -13,7 +13,7 @@ export type FinishReservations = (organizationId: string, finished: FinishedRese
  */
 export function finishedReservations(finish: FinishReservations) {
   const unwritten = new Map<string, FinishedReservation[]>();
-  let writing: Promise<unknown> = Promise.resolve();
+  let writing: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | null = null;
 
   const take = (organizationId: string): FinishedReservation[] => {
@@ -26,8 +26,8 @@ export function finishedReservations(finish: FinishReservations) {
     if (timer) clearTimeout(timer);
     timer = null;
     const writes = [...unwritten.keys()].map((id) => finish(id, take(id)));
-    // Those that began before may still be under way.
-    writing = Promise.allSettled([writing, ...writes]);
+    // Those that began before may still be under way. Their results would hold those of all earlier ones.
+    writing = Promise.allSettled([writing, ...writes]).then(() => undefined);
     await writing;
   };
 
@@ -41,7 +41,7 @@ export function finishedReservations(finish: FinishReservations) {
     },
 
     /** Resolves when the writes that are under way have ended. */
-    written: (): Promise<unknown> => writing,
+    written: (): Promise<void> => writing,
 
     /** Resolves when all are written or their writes have failed. */
     flush: write,

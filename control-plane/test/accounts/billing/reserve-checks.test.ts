@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { type AllowanceStore, allowanceStore } from '../../../src/accounts/billing/allowance-store.ts';
+import { finishedReservations } from '../../../src/accounts/billing/finished-reservations.ts';
 import { releaseAbandoned } from '../../../src/accounts/billing/release-abandoned.ts';
 import { checkReservations, type ReservedChecks } from '../../../src/accounts/billing/reserve-checks.ts';
 import { openStore } from '../../../src/platform/store.ts';
@@ -71,6 +72,15 @@ test('checks that are being returned can be reserved, also where those of anothe
   await reserved;
   await checks.writeFinished();
   await store.close();
+});
+
+test('a process keeps nothing of the reservations whose ends it has written', async () => {
+  const finished = finishedReservations(async () => undefined);
+  for (let times = 0; times < 3; times += 1) {
+    finished.add('one', { id: 'request', made_by: 'run', isUsed: true });
+    await finished.flush();
+  }
+  assert.equal(await finished.written(), undefined);
 });
 
 test('of a reservation that several runs of a request share, the checks that none has used are returned, however many of the runs die', async () => {
