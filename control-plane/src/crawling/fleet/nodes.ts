@@ -34,6 +34,7 @@ export type Nodes = ReturnType<typeof nodes>;
 const REPORTS = '{nodes}:reports';
 const LAST_SLOTS = '{nodes}:slots';
 const storeReport = loadScript(new URL('store-report.lua', import.meta.url));
+const removeReports = loadScript(new URL('remove-reports.lua', import.meta.url));
 /** Fields that nodes of earlier versions do not report. */
 const REPORT_DEFAULTS = { labels: {}, overloaded: [], waits_for: [] };
 
@@ -55,8 +56,8 @@ export function nodes(redis: RedisClient, clock: () => Promise<Date> = () => tim
     const all = Object.entries(texts).map(([key, text]) => ({ key, stored: jsonOrNull(text) as Stored | null }));
     const recent = all.flatMap(({ key, stored }) => (stored && isRecent(stored) ? [{ key, ...stored }] : []));
     const kept = new Set(recent.map(({ key }) => key));
-    const gone = all.filter(({ key }) => !kept.has(key)).map(({ key }) => key);
-    if (gone.length > 0) await redis.hdel(REPORTS, ...gone);
+    const gone = Object.entries(texts).filter(([key]) => !kept.has(key));
+    if (gone.length > 0) await removeReports(redis, [REPORTS], gone.flat());
     return recent.sort(byKey).map(({ key, report, seen_at, is_enrolled = false }) => {
       const [id = '', instance = ''] = key.split('/');
       const { pool: _, ...rest } = report;

@@ -70,6 +70,26 @@ describe('the fleet', () => {
     );
   });
 
+  it('keeps a node that reports while its last report, which is too old, is removed', async () => {
+    const { client } = farm.redis;
+    const late = { nodeId: 'late', instance: 'one' };
+    let now = new Date();
+    const clock = async () => now;
+    const { report } = nodesIn(client, clock);
+    await report(late, REPORT);
+    now = new Date(now.getTime() + 31_000);
+    const hgetall = async (key: string) => {
+      const texts = await client.hgetall(key);
+      await report(late, REPORT);
+      return texts;
+    };
+    await nodesIn(Object.create(client, { hgetall: { value: hgetall } }), clock).list();
+    assert.deepEqual(
+      (await nodesIn(client, clock).list()).map(({ id }) => id),
+      ['late'],
+    );
+  });
+
   it('is read although the reports in Redis are of another type or cannot be read', async () => {
     const key = '{nodes}:reports';
     await farm.redis.client.set(key, 'a text');
