@@ -83,6 +83,25 @@ describe('a form that was sent to the console', () => {
     assert.match(text, /<p class="wrong" id="entries-problem">Entry 2: Must be one of/);
   });
 
+  test('of a key that may write, but not read, says that it was saved', async () => {
+    const writes = await browser.signIn(await api.keyThatMay('custom_rules.manage', 'policies.manage'));
+    const forms = {
+      '/rules/new': {
+        name: 'Unseen',
+        rule_type: 'stopword_content',
+        target: 'page',
+        tag_slug: 'unseen',
+        intent: 'save',
+      },
+      '/policies/new': { name: 'Unseen', entries: 'tag: auto_redirect' },
+    };
+    for (const [path, form] of Object.entries(forms)) {
+      const { to } = await browser.post(path, { ...form, token: await browser.tokenOf(path, writes) }, writes);
+      const { status, text } = await browser.get(to!.replace('/console', ''), writes);
+      assert.deepEqual([path, status, /role="status">Created\./.test(text)], [path, 200, true]);
+    }
+  });
+
   test('of a destination shows, where it is refused, no secret of it among the calls of the API', async () => {
     const token = await browser.tokenOf('/destinations', cookie);
     const forms: Record<string, string>[] = [

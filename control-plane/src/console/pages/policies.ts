@@ -121,7 +121,7 @@ export const savePolicy: PageRoute[] = ['/policies/new', '/policies/{id}'].map((
   method: 'POST',
   path,
   handle: async (visit): Promise<PageResult> => {
-    const { api, form, link, params } = visit;
+    const { api, form, link, params, may } = visit;
     const fields = {
       name: form.get('name') ?? '',
       description: form.get('description') ?? '',
@@ -132,7 +132,12 @@ export const savePolicy: PageRoute[] = ['/policies/new', '/policies/{id}'].map((
     try {
       if (!set) {
         const { id } = await api.send<Set>('POST', at`/policy-sets`, bodyOf(fields));
-        return { redirect: link(`/policies/${id}`, { done: 'created', preview: 7 }) };
+        // A key may create policy sets without seeing them.
+        return {
+          redirect: may('policies.read')
+            ? link(`/policies/${id}`, { done: 'created', preview: 7 })
+            : link(path, { done: 'created' }),
+        };
       }
       const current = fieldsOfSet(set);
       const changed = changedAlone(fields, current, form);

@@ -180,7 +180,7 @@ export const saveRule: PageRoute[] = ['/rules/new', '/rules/{id}'].map((path) =>
   method: 'POST',
   path,
   handle: async (visit): Promise<PageResult> => {
-    const { api, form, link, params } = visit;
+    const { api, form, link, params, may } = visit;
     const fields = fieldsOf(form);
     const rule = params.id === undefined ? null : await api.ask<Rule>(at`/custom-rules/${params.id}`);
     try {
@@ -203,7 +203,8 @@ export const saveRule: PageRoute[] = ['/rules/new', '/rules/{id}'].map((path) =>
       }
       if (!rule) {
         const { id } = await api.send<Rule>('POST', at`/custom-rules`, { ...own, ...tag, rule_type: fields.rule_type });
-        return { redirect: link(`/rules/${id}`, { done: 'created' }) };
+        // A key may create rules without seeing them.
+        return { redirect: link(may('scans.read') ? `/rules/${id}` : path, { done: 'created' }) };
       }
       const changed = changedAlone(savedOf(fields), savedOf(fieldsOfRule(rule)), form);
       const body = Object.entries({ ...own, tag_slug: fields.tag_slug }).filter(([name]) =>
