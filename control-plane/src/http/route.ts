@@ -24,9 +24,15 @@ export type BodilessRequest<Caller, P = unknown> = Pick<Incoming<Caller, P>, 'ca
 
 /**
  * A handler's response. `body` is sent as JSON; a string, a Buffer or a stream is sent unchanged, with `type` as its
- * content type.
+ * content type. `unsent` is called if the connection ended before all of it was written, or another answer was sent.
  */
-export type Answer = { status: number; body?: unknown; type?: string; headers?: Record<string, string> };
+export type Answer = {
+  status: number;
+  body?: unknown;
+  type?: string;
+  headers?: Record<string, string>;
+  unsent?: () => void;
+};
 
 /**
  * What is known of a request before its body is read: the answer to it, or with whose bodies its own is counted (null:

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { API_BODY_BYTES_MAX, API_BODY_VALUES_MAX } from '@adsweep/shared/limits.ts';
 import type { Issue } from '@adsweep/shared/validation/issue.ts';
 import Router from '@koa/router';
@@ -214,6 +214,7 @@ async function refine<Caller>(
 }
 
 async function send(context: Context, answer: Answer): Promise<void> {
+  if (answer.unsent) callUnlessSent(context.res, answer.status, answer.unsent);
   context.status = answer.status;
   context.set(answer.headers ?? {});
   if (answer.type) context.type = answer.type;
@@ -222,6 +223,15 @@ async function send(context: Context, answer: Answer): Promise<void> {
     context.type = 'json';
   } else if (answer.body !== undefined) context.body = answer.body;
   if (answer.body === undefined && answer.status === 200) context.body = '';
+}
+
+/** Calls `unsent` when a response ends without having been written whole, or with another status. */
+function callUnlessSent(response: ServerResponse, status: number, unsent: () => void): void {
+  const ended = () => {
+    if (!response.writableFinished || response.statusCode !== status) unsent();
+  };
+  if (response.closed) ended();
+  else response.once('close', ended);
 }
 
 /** Whether a body is data, not bytes, a text or a stream. */

@@ -9,7 +9,8 @@ import { Registry } from 'prom-client';
 import { Type } from 'typebox';
 import { until } from '../../../shared/test/support/until.ts';
 import { createApp } from '../../src/compose/create-app.ts';
-import { noContent, route } from '../../src/http/route.ts';
+import { ApiError } from '../../src/http/api-error.ts';
+import { noContent, ok, route } from '../../src/http/route.ts';
 
 const QUIET = {
   ...{ readyChecks: [], registry: new Registry(), metricsToken: 'token', seen: () => {}, docs: false },
@@ -65,6 +66,45 @@ test('a response that fails in the service is logged as an error', async (t) => 
   broken.destroy(new Error('the disk is gone'));
   assert.equal(await unsent, 'error');
   client.destroy();
+});
+
+test('a handler is told which of its answers were not sent: those cut off, and those replaced by a refusal', async (t) => {
+  const told: string[] = [];
+  const app = createApp({
+    ...QUIET,
+    before: [
+      async ({ path }, next) => {
+        await next();
+        if (path === '/refused') throw new ApiError('unavailable', 'Too many large responses are being read.');
+      },
+    ],
+    routes: [
+      route({
+        ...{ method: 'GET', path: '/{how}', group: 'Answers', summary: 'Answer', permission: 'none', replies: {} },
+        params: Type.Object({ how: Type.String() }),
+        handle: ({ params: { how } }) => {
+          const text = 'x'.repeat(how === 'cut' ? 16_000_000 : 1);
+          return { ...ok({ text }), unsent: () => void told.push(how) };
+        },
+      }),
+    ],
+    admit: () => Promise.reject(new Error('there are no callers')),
+  });
+  const server = createServer(app.callback()).listen(0);
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const statusOf = async (path: string) => {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`);
+    await answer.text();
+    return answer.status;
+  };
+  assert.deepEqual([await statusOf('/sent'), await statusOf('/refused')], [200, 503]);
+  const client = connect(port).on('error', () => {});
+  client.write('GET /cut HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  await once(client, 'data');
+  client.destroy();
+  await until('the answer to be cut off', () => told.includes('cut'));
+  assert.deepEqual(told, ['refused', 'cut']);
 });
 
 test('bodies of clients that left before these were to be read leave room for others', async (t) => {

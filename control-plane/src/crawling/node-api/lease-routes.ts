@@ -7,6 +7,7 @@ import {
   AddedMembersSchema,
   type AddMembers,
   AddMembersSchema,
+  type Lease,
   NODE_ID,
   type NodeReport,
   NodeReportSchema,
@@ -115,7 +116,7 @@ function acquireLeases(dependencies: NodeApiDependencies) {
       const node = nodeOf(caller, body.node_id);
       const acquired = await acquireWhileConnected(dependencies, { ...body, node }, stream);
       dependencies.metrics.leases.inc({ outcome: 'granted' }, acquired.leases.length);
-      return ok(acquired);
+      return { ...ok(acquired), unsent: () => void giveBack(dependencies, acquired.leases) };
     },
   });
 }
@@ -209,9 +210,12 @@ async function acquireWhileConnected(
       dependencies.blocked.has(nodeId),
       dependencies.draining.has(nodeId),
       isStillAdmitted(),
-    ]);
+    ]).catch(async (cause: unknown) => {
+      await giveBack(dependencies, leases);
+      throw cause;
+    });
     if (isAllowed && !isBlocked && !isDrained && !socket.destroyed) return { leases };
-    for (const { lease_id } of leases) await releaseLease(dependencies, parseLeaseId(lease_id)!, new Date());
+    await giveBack(dependencies, leases);
     if (!isAllowed) throw notValid('node');
     if (isBlocked) throw blockedError(nodeId);
     return isDrained ? DRAIN : { leases: [] };
@@ -220,6 +224,14 @@ async function acquireWhileConnected(
     socket.off('close', end);
     dependencies.closing.removeEventListener('abort', end);
   }
+}
+
+/** Releases leases that their node does not get. What cannot be released is left to the reaper. */
+async function giveBack(dependencies: EndDependencies, leases: Lease[]): Promise<void> {
+  for (const { lease_id, job } of leases)
+    await releaseLease(dependencies, parseLeaseId(lease_id)!, new Date()).catch((cause: unknown) => {
+      dependencies.logger.debug({ job_id: job.job_id, cause }, 'a lease is left to the reaper');
+    });
 }
 
 const DRAIN: Acquired = { leases: [], drain: true };

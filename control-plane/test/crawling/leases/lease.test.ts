@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
+import { connect } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { until } from '../../../../shared/test/support/until.ts';
 import { type NodeIdentity, newIdentity } from '../../../src/crawling/fleet/credentials.ts';
@@ -11,6 +12,7 @@ import { singleProcessHints } from '../../../src/platform/wake-hub.ts';
 import type { ScanRecord } from '../../../src/scan/scan.ts';
 import { captureOf, isLeaseLost, type RunningFarm, runningFarm } from '../../support/running-farm.ts';
 
+import { REPORT } from '../../support/simulated-node.ts';
 import { hintsWithoutPoll } from '../../support/wake-by-hint.ts';
 
 const CHAIN = ['https://shop.example/'];
@@ -100,6 +102,46 @@ describe('a lease', () => {
     const request = { caller, body: { node_id: 'gone', max: 1, wait_ms: 0 }, stream: { socket } };
     const answer = await acquire?.handle(request as never);
     assert.deepEqual(answer?.body, { leases: [] });
+    assert.equal((await farm.acquireOne()).scan_id, scan._id);
+  });
+
+  it('is released at once when the node disconnects before its answer was written', { timeout: 30_000 }, async () => {
+    const value = `<p>${'x'.repeat(450_000)}</p>`;
+    const scans = await Promise.all(
+      Array.from({ length: 32 }, () => farm.submit({ target: { kind: 'ad_tag', value } })),
+    );
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
+    const { credential } = await farm.node.report('unread', { ...REPORT, slots: 32 });
+    const body = JSON.stringify({ node_id: 'unread', max: 32, wait_ms: 0 });
+    const { hostname, port } = new URL(farm.baseUrl);
+    const socket = connect(Number(port), hostname, () => {
+      const head = [
+        'POST /node/v1/leases/acquire HTTP/1.1',
+        `Host: ${hostname}`,
+        `Authorization: Bearer ${credential}`,
+      ];
+      socket.write([...head, `Content-Length: ${body.length}`, '', body].join('\r\n'));
+    });
+    // The answer has begun to arrive; nothing more of it is read.
+    socket.once('data', () => socket.pause().destroy());
+    socket.once('close', () => resolve());
+    await closed;
+    await until('each scan to wait again', async () =>
+      (await Promise.all(scans.map(({ _id }) => farm.read(_id)))).every(
+        ({ status, lost_requeues }) => status === 'pending' && lost_requeues === 0,
+      ),
+    );
+  });
+
+  it('is released at once when it cannot be read whether its node is blocked', async () => {
+    const scan = await farm.submit();
+    const has = () => Promise.reject(new Error('the store does not answer'));
+    const routes = leaseRoutes({ ...farm.farm.dependencies, blocked: { has } });
+    const acquire = routes.find(({ path }) => path.endsWith('/acquire'));
+    const caller = { node: newIdentity('one', 1), lease: null };
+    const stream = { socket: Object.assign(new EventEmitter(), { destroyed: false }) };
+    const request = { caller, body: { node_id: 'one', max: 1, wait_ms: 0 }, stream };
+    await assert.rejects(async () => acquire?.handle(request as never), /the store does not answer/);
     assert.equal((await farm.acquireOne()).scan_id, scan._id);
   });
 
