@@ -65,9 +65,19 @@ export class QueueUnavailable extends Error {
   }
 }
 
+/**
+ * Grants leases for the jobs that were taken. One that fails, such as for a scan that cannot be read, is left to the
+ * reaper, and the node gets the others. Throws if it gets none.
+ */
 async function grantAll(dependencies: AcquireDependencies, taken: LeaseRef[], node: NodeIdentity): Promise<Lease[]> {
-  const leases = await Promise.all(taken.map((ref) => grant(dependencies, ref, node)));
-  return leases.filter((lease) => lease !== null);
+  const grants = await Promise.allSettled(taken.map((ref) => grant(dependencies, ref, node)));
+  const leases = grants.flatMap((one) => (one.status === 'fulfilled' && one.value ? [one.value] : []));
+  for (const [index, one] of grants.entries()) {
+    if (one.status === 'fulfilled') continue;
+    if (leases.length === 0) throw one.reason;
+    dependencies.logger.error({ job_id: taken[index]!.jobId, cause: one.reason }, 'a job could not be leased');
+  }
+  return leases;
 }
 
 /** Leases the members of a job that was taken from the queue; null if none can be leased, after closing the lease. */

@@ -133,6 +133,17 @@ describe('a lease', () => {
     );
   });
 
+  it('is granted although the scan of another one that was taken with it cannot be read', async () => {
+    await farm.submit({ target: { kind: 'ad_tag', value: '<p>lost</p>' } });
+    const whole = await farm.submit();
+    await farm.store.collection('scan_targets').deleteMany({});
+    const { leases } = await farm.node.acquire({ node_id: 'node-1', max: 2, wait_ms: 0 });
+    assert.deepEqual(
+      leases.map(({ job }) => job.job_id),
+      [whole._id],
+    );
+  });
+
   it('is released at once when it cannot be read whether its node is blocked', async () => {
     const scan = await farm.submit();
     const has = () => Promise.reject(new Error('the store does not answer'));
