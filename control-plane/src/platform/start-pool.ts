@@ -16,7 +16,8 @@ export type PoolPlan<T extends OfOrganization> = {
   claimedAtOnce: number;
   /** Claims up to `limit` records that are due, of each organization as many as `serving` allows. */
   claim(limit: number, serving: Serving): Promise<{ claimed: T[]; hasMore: boolean }>;
-  serve(claimed: T, signal: AbortSignal): Promise<void>;
+  /** `isFull`: whether no further record can be served until one ends. */
+  serve(claimed: T, signal: AbortSignal, isFull: () => boolean): Promise<void>;
 };
 
 /** How many records of each organization may be served at the same time, and how many of some are served now. */
@@ -31,10 +32,11 @@ export function startPool<T extends OfOrganization>(logger: Logger, plan: PoolPl
   const { wake = createWakeSignal(1) } = plan;
   const stopping = new AbortController();
   const working = new Map<Promise<void>, string>();
+  const isFull = (): boolean => working.size >= concurrency;
   let isShort = false;
 
   const begin = (one: T): void => {
-    const work: Promise<void> = serve(one, stopping.signal)
+    const work: Promise<void> = serve(one, stopping.signal, isFull)
       .catch((cause: unknown) => logger.error({ pool: name, id: one._id, cause }, 'a claimed record was not served'))
       .finally(() => {
         working.delete(work);
@@ -51,7 +53,7 @@ export function startPool<T extends OfOrganization>(logger: Logger, plan: PoolPl
     const { claimed, hasMore } = await claim(limit, serving);
     for (const one of claimed) begin(one);
     isShort ||= hasMore;
-    return hasMore && working.size < concurrency;
+    return hasMore && !isFull();
   };
   const loop = startLoop(logger, { name, everyMs, step, wake });
   return {

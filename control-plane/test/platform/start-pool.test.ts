@@ -8,6 +8,31 @@ type Due = { _id: string; organization_id: string };
 const dueOf = (organization_id: string, count: number): Due[] =>
   Array.from({ length: count }, (_, index) => ({ _id: `${organization_id}-${index}`, organization_id }));
 
+test('what is served knows whether others would have to wait for its place', async () => {
+  const due = dueOf('one', 2);
+  const ends: PromiseWithResolvers<void>[] = [];
+  let isPoolFull = () => false;
+  const pool = startPool<Due>(createLogger('test', 'silent'), {
+    name: 'test',
+    everyMs: 60_000,
+    concurrency: 2,
+    claimedAtOnce: 2,
+    claim: async () => ({ claimed: due.splice(0), hasMore: false }),
+    serve: async (_one, _signal, isFull) => {
+      isPoolFull = isFull;
+      const end = Promise.withResolvers<void>();
+      ends.push(end);
+      await end.promise;
+    },
+  });
+  await until('both to be served', () => ends.length === 2);
+  assert.equal(isPoolFull(), true);
+  ends[0]!.resolve();
+  await until('a place to be free', () => !isPoolFull());
+  ends[1]!.resolve();
+  await pool.stop();
+});
+
 test('a further record is served as soon as one has ended, and of one organization no more than its limit', async () => {
   const due = [...dueOf('slow', 5), ...dueOf('quick', 20)];
   const slow: PromiseWithResolvers<void>[] = [];

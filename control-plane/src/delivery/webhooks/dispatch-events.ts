@@ -33,6 +33,8 @@ const CLAIM_MS = 30_000;
 const BATCH_MS = 5_000;
 /** Endpoints that a process works for at a time: a slow one delays no other. */
 const ENDPOINTS_AT_ONCE = 256;
+/** How long it works for one of them before another one has its turn, if all places are taken. */
+const TURN_MS = 10_000;
 /** Endpoints that it claims at a time. */
 const CLAIMED_AT_ONCE = 64;
 /** Deliveries of an endpoint in flight (spec 6): at first, or after a failure, and at most, after further successes. */
@@ -55,7 +57,7 @@ export function startDispatchingEvents(parts: DispatchParts, wake: WakeSignal): 
     concurrencyEach: ENDPOINTS_MAX,
     claimedAtOnce: CLAIMED_AT_ONCE,
     claim: (limit, serving) => claim(parts, limit, serving),
-    serve: (endpoint, signal) => serve(parts, endpoint, signal),
+    serve: (endpoint, signal, isFull) => serve(parts, endpoint, { signal, isFull }),
   });
 }
 
@@ -64,19 +66,28 @@ function claim({ endpoints, clock = () => new Date() }: DispatchParts, limit: nu
   return endpoints.claimDue(now, claimUntil(now), limit, serving);
 }
 
-/** Claims what is due and serves it to the end. Returns whether there was anything: a step of the loop, for tests. */
-export async function dispatchEvents(parts: DispatchParts, signal?: AbortSignal): Promise<boolean> {
+/** Claims what is due and serves it. Returns whether there was anything: a step of the loop, for tests. */
+export async function dispatchEvents(parts: DispatchParts, place: Place = {}): Promise<boolean> {
   const { claimed } = await claim(parts, CLAIMED_AT_ONCE, { each: CLAIMED_AT_ONCE, now: new Map() });
-  await Promise.all(claimed.map((one) => serve(parts, one, signal)));
+  await Promise.all(claimed.map((one) => serve(parts, one, place)));
   return claimed.length > 0;
 }
 
+/** Where an endpoint is served. `signal`: the process stops; `isFull`: others may wait for the place. */
+type Place = { signal?: AbortSignal; isFull?: () => boolean };
+
 /**
- * Works for a claimed endpoint until nothing is due for it. One that fails gets its oldest event alone; one success
- * makes all of them due, four in flight at first and twice as many after each batch without a failure (spec 6).
+ * Works for a claimed endpoint until nothing is due for it, or its turn is over and others may wait for its place. One
+ * that fails gets its oldest event alone; one success makes all of them due, four in flight at first and twice as many
+ * after each batch without a failure (spec 6).
  */
-async function serve(parts: DispatchParts, claimed: EndpointRecord, signal?: AbortSignal): Promise<void> {
+async function serve(
+  parts: DispatchParts,
+  claimed: EndpointRecord,
+  { signal, isFull = () => false }: Place,
+): Promise<void> {
   const { endpoints, clock = () => new Date() } = parts;
+  const turnEndsAt = clock().getTime() + TURN_MS;
   let inFlightMax = IN_FLIGHT_MIN;
   let known = claimed;
   for (;;) {
@@ -85,8 +96,9 @@ async function serve(parts: DispatchParts, claimed: EndpointRecord, signal?: Abo
     if (!endpoint) return;
     const batch = await nextBatch(parts, endpoint, inFlightMax, now);
     let kept: EndpointRecord | null = null;
-    if (batch.waiting.length === 0 || signal?.aborted) {
-      if (await endpoints.release(endpoint, signal?.aborted ? now : nextDueAt(endpoint, now))) return;
+    const isOver = signal?.aborted || (now.getTime() >= turnEndsAt && isFull());
+    if (batch.waiting.length === 0 || isOver) {
+      if (await endpoints.release(endpoint, batch.waiting.length > 0 ? now : nextDueAt(endpoint, now))) return;
       // Something was queued, or the endpoint has started anew, since it was read; or the claim is lost, which `extend`
       // finds.
     } else {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { newId } from '@adsweep/shared/ids.ts';
 import { Webhook } from 'standardwebhooks';
 import { seededRandom } from '../../../../shared/test/support/seeded-random.ts';
 import { until } from '../../../../shared/test/support/until.ts';
@@ -133,7 +134,7 @@ describe('deliveries to webhook endpoints', () => {
         if (stopping.signal.aborted) throw stopping.signal.reason;
         return { status: 200 };
       };
-      await dispatchEvents(world.parts, stopping.signal);
+      await dispatchEvents(world.parts, { signal: stopping.signal });
       ends += 1;
       world.now += 2 * MINUTE;
     }
@@ -155,7 +156,7 @@ describe('deliveries to webhook endpoints', () => {
       stopping.abort(new Error('the process stops'));
       throw stopping.signal.reason;
     };
-    await dispatchEvents(world.parts, stopping.signal);
+    await dispatchEvents(world.parts, { signal: stopping.signal });
     world.reply = () => ({ status: 200 });
     await world.dispatch();
     assert.equal(await world.waiting(webhook.id), 0);
@@ -167,6 +168,20 @@ describe('deliveries to webhook endpoints', () => {
     await Promise.all([world.dispatch(), world.dispatch(), world.dispatch()]);
     await world.dispatch();
     assert.equal(world.sent.length, 120);
+  });
+
+  test('§6.4.29 a busy endpoint gives its place to others after ten seconds, if there is none left, and goes on in its next turn', async () => {
+    const { webhook } = await world.create();
+    world.reply = async () => {
+      world.now += 1_000;
+      if (world.sent.length < 30) await world.emitOf(newId(), ['scanning.scan.completed']);
+      return { status: 200 };
+    };
+    await world.emitOf(newId(), ['scanning.scan.completed']);
+    await dispatchEvents(world.parts, { isFull: () => true });
+    assert.ok(world.sent.length < 20, `${world.sent.length} in one turn`);
+    await dispatchEvents(world.parts, { isFull: () => false });
+    assert.deepEqual([world.sent.length, await world.waiting(webhook.id)], [30, 0]);
   });
 
   test('§6.4.29 an endpoint that does not answer delays no other one', async () => {
