@@ -36,9 +36,10 @@ const WORDS: Record<StoredKind, string> = {
   tests: 'test messages',
 };
 
-/**
- * Takes of what an organization may store in a day; throws 429 if so much is not left. What is not used is given back.
- */
+/** Gives back what was taken and is not used, to the day that it was taken of; negative: more was used. */
+export type GiveBack = (unused: number) => void;
+
+/** What organizations may store in a day. Throws 429 if so much is not left. */
 export type StoredPerDay = ReturnType<typeof storedPerDay>;
 
 /** `megabytes`: of answers, and of targets, a day; 0: no bound. */
@@ -53,35 +54,36 @@ export function storedPerDay(shares: DayShares, megabytes: number) {
     tests: { name: 'tests', perDay: TESTS_PER_DAY, block: 1 },
   };
 
-  const require =
-    (has: 'take' | 'isLeft') =>
-    async (organizationId: string, kind: StoredKind, amount: number): Promise<void> => {
-      const now = new Date();
-      if (await shares[has](kinds[kind], organizationId, amount, now)) return;
-      const detail = `The organization has stored or sent as many ${WORDS[kind]} today as it may in a day (UTC).`;
-      throw new ApiError('storage.quota_exhausted', detail, { headers: retryNextDay(now) });
-    };
-
-  const take = require('take');
-  const giveBack = (organizationId: string, kind: StoredKind, amount: number): void =>
-    shares.giveBack(kinds[kind], organizationId, amount, new Date());
+  /** Takes some of the day's room. */
+  const take = async (organizationId: string, kind: StoredKind, amount: number): Promise<GiveBack> => {
+    const now = new Date();
+    if (!(await shares.take(kinds[kind], organizationId, amount, now))) throw exhausted(kind, now);
+    return (unused) => shares.giveBack(kinds[kind], organizationId, unused, now);
+  };
 
   return {
     take,
-    giveBack,
 
     /** Throws as `take` would, and takes nothing. */
-    requireLeft: require('isLeft'),
+    async requireLeft(organizationId: string, kind: StoredKind, amount: number): Promise<void> {
+      const now = new Date();
+      if (!(await shares.isLeft(kinds[kind], organizationId, amount, now))) throw exhausted(kind, now);
+    },
 
     /** Takes before `store` stores something, and gives it back if that is refused: then nothing was stored. */
     async storing<T>(organizationId: string, kind: StoredKind, amount: number, store: () => Promise<T>): Promise<T> {
-      await take(organizationId, kind, amount);
+      const giveBack = await take(organizationId, kind, amount);
       return store().catch((error: unknown) => {
-        if (error instanceof ApiError && error.isRefusal) giveBack(organizationId, kind, amount);
+        if (error instanceof ApiError && error.isRefusal) giveBack(amount);
         throw error;
       });
     },
   };
+}
+
+function exhausted(kind: StoredKind, now: Date): ApiError {
+  const detail = `The organization has stored or sent as many ${WORDS[kind]} today as it may in a day (UTC).`;
+  return new ApiError('storage.quota_exhausted', detail, { headers: retryNextDay(now) });
 }
 
 const COUNTED: readonly string[] = ['account.manage', 'webhooks.manage'];

@@ -60,13 +60,11 @@ export function apiRoutes(
   { idempotency, isActive, storedPerDay, publicUrl }: ApiRouteParts,
 ): Route<Caller>[] {
   const operations = inOrderOfGroups(routes.filter(({ group }) => !UNLISTED.has(group)));
-  const answers = {
-    take: (organizationId: string, bytes: number) => storedPerDay.take(organizationId, 'answers', bytes),
-    giveBack: (organizationId: string, bytes: number) => storedPerDay.giveBack(organizationId, 'answers', bytes),
-  };
+  const takeAnswerBytes = (organizationId: string, bytes: number) =>
+    storedPerDay.take(organizationId, 'answers', bytes);
   // Outermost: a repeated request gets its first response whatever has changed since.
   const guarded = whereActive(countChanges(operations, storedPerDay), isActive);
-  const whole = runOnceForKeys(guarded, { store: idempotency, answers });
+  const whole = runOnceForKeys(guarded, { store: idempotency, takeAnswerBytes });
   return [...whole, documentRoute(whole, publicUrl), ...routes.filter(({ group }) => UNLISTED.has(group))];
 }
 

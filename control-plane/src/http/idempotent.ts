@@ -24,15 +24,12 @@ const HeaderSchema = Type.Object({
 });
 
 /**
- * The bytes of answers that an organization may store in a day. `take` reserves some and throws if none are left;
- * `giveBack` returns unused ones.
+ * Reserves some of the bytes of answers that an organization may store in a day, and throws if none are left. Returns
+ * the function that gives back unused ones.
  */
-export type AnswerQuota = {
-  take: (organizationId: string, bytes: number) => Promise<void>;
-  giveBack: (organizationId: string, bytes: number) => void;
-};
+export type TakeAnswerBytes = (organizationId: string, bytes: number) => Promise<(unused: number) => void>;
 
-export type IdempotencyParts = { store: IdempotencyStore; answers: AnswerQuota };
+export type IdempotencyParts = { store: IdempotencyStore; takeAnswerBytes: TakeAnswerBytes };
 
 /** Bytes that are reserved before a request is run. Nearly all answers are shorter. */
 const RESERVED_BYTES = 64 * 1024;
@@ -106,7 +103,7 @@ export function idempotencyScope(
 }
 
 async function once(
-  { store, answers }: IdempotencyParts,
+  { store, takeAnswerBytes }: IdempotencyParts,
   key: string,
   route: Route<Caller>,
   request: Incoming<Caller>,
@@ -119,7 +116,7 @@ async function once(
       const text = await packAnswer(answer, sent);
       return route.answersSecret ? seal(keyFrom(key), text) : text;
     };
-    return run({ store, answers }, { scope, key, protect }, { ...request, recordId: begun.recordId }, route);
+    return run({ store, takeAnswerBytes }, { scope, key, protect }, { ...request, recordId: begun.recordId }, route);
   }
   if ('answer' in begun) return answerAgain(begun.answer, key, route, sent);
   if (begun.refusal === 'key_reused') throw keyReused();
@@ -143,16 +140,15 @@ const keyReused = (): ApiError => refusedKey('key_reused', 'This key was sent be
 type Once = { scope: string; key: string; protect: (answer: string) => Promise<string> };
 
 async function run(
-  { store, answers }: IdempotencyParts,
+  { store, takeAnswerBytes }: IdempotencyParts,
   { scope, key, protect }: Once,
   request: Incoming<Caller>,
   route: Route<Caller>,
 ): Promise<Answer> {
-  const { organizationId } = request.caller;
-  let unused = 0;
+  let giveBack: (unused: number) => void = () => undefined;
+  let unused = RESERVED_BYTES;
   try {
-    await answers.take(organizationId, RESERVED_BYTES);
-    unused = RESERVED_BYTES;
+    giveBack = await takeAnswerBytes(request.caller.organizationId, RESERVED_BYTES);
     const answer = await route.handle(request);
     const body = await protect(JSON.stringify(answer.body));
     await store.finish(scope, key, { status: answer.status, body });
@@ -164,7 +160,7 @@ async function run(
     throw error;
   } finally {
     // Negative for an answer that is longer than what was reserved: then more is taken.
-    if (unused !== 0) answers.giveBack(organizationId, unused);
+    giveBack(unused);
   }
 }
 

@@ -17,7 +17,7 @@ export type RecheckParts = {
   /** Called when entries were added to the outbox of a scan. */
   outboxFilled: () => void;
   /** What the organization may store in a day; `take` throws 429 if it is used up. */
-  storedPerDay: Pick<StoredPerDay, 'take' | 'giveBack'>;
+  storedPerDay: Pick<StoredPerDay, 'take'>;
 };
 
 /**
@@ -84,9 +84,9 @@ async function queueAll(
   id: string,
 ): Promise<number> {
   const others = some.filter(({ recheck }) => recheck?.id !== id);
-  await storedPerDay.take(organizationId, 'rechecks', others.length);
+  const giveBack = await storedPerDay.take(organizationId, 'rechecks', others.length);
   const changed = await inTurns(others, (scan) => changeScan(scans, scan, { type: 'recheck', id }, new Date()));
   const unchanged = changed.filter((scan) => scan === null).length;
-  storedPerDay.giveBack(organizationId, 'rechecks', unchanged);
+  giveBack(unchanged);
   return some.length - unchanged;
 }

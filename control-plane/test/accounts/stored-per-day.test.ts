@@ -2,6 +2,10 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { addFirstOrganization } from '../../src/accounts/add-organization.ts';
+import { storedPerDay } from '../../src/accounts/stored-per-day.ts';
+import { ApiError } from '../../src/http/api-error.ts';
+import { dayShares } from '../../src/platform/day-shares.ts';
+import { openStore } from '../../src/platform/store.ts';
 import { type Answered, KEYS, ORGANIZATIONS, PAGE, type RunningApi, runningApi } from '../support/running-api.ts';
 
 type StoredAnswer = { answer: { body: string } | null };
@@ -24,6 +28,20 @@ const quotaExhausted = (answer: Answered) => {
   assert.deepEqual([answer.status, answer.body.code], [429, 'storage.quota_exhausted'], answer.text);
   assert.ok(Number(answer.headers.get('retry-after')) > 0);
 };
+
+test('what was taken before midnight and given back after it is not stored on the next day', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: new Date('2026-03-01T23:59:59Z') });
+  const store = await openStore({ path: ':memory:' });
+  const { storing, requireLeft } = storedPerDay(dayShares(store), 1);
+  const refused = storing('ours', 'targets', 1_000_000, async () => {
+    t.mock.timers.setTime(Date.parse('2026-03-02T00:00:01Z'));
+    await requireLeft('ours', 'targets', 1_000_000);
+    throw new ApiError('forbidden', 'The organization may create no scans.');
+  });
+  await assert.rejects(refused, ApiError);
+  await assert.rejects(requireLeft('ours', 'targets', 1024 * 1024 + 1), ApiError);
+  await store.close();
+});
 
 describe('what an organization stores in a day', () => {
   test('§2.8.81 an answer that repeats an ad tag for each of its scans is stored in a few kilobytes', async () => {

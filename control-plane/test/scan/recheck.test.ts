@@ -152,6 +152,9 @@ describe('POST /api/v1/scans/recheck', () => {
       if (kind !== 'rechecks') return take(organizationId, kind, amount);
       if (amount > left) throw new ApiError('storage.quota_exhausted', 'No more today.');
       left -= amount;
+      return (unused) => {
+        left += unused;
+      };
     };
     const sent = { key: KEYS.theirs, headers: { 'idempotency-key': 'two days' } };
     const ofTheirs = () => api.post(PATH, { scope_type: 'last_n', scope_value: 53 }, sent);

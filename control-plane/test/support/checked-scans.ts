@@ -9,7 +9,7 @@ import { captureOf, type RunningFarm } from './running-farm.ts';
 export const RECHECK_FAKES = {
   analysisWaiting: () => {},
   outboxFilled: () => {},
-  storedPerDay: { take: async () => {}, giveBack: () => {} },
+  storedPerDay: { take: async () => () => {} },
 };
 
 /** A page that plays sound by itself: the tag `autosound`. */
