@@ -115,8 +115,13 @@ function acquireLeases(dependencies: NodeApiDependencies) {
     handle: async ({ caller, body, stream }: { caller: NodeCaller; body: Acquire; stream: IncomingMessage }) => {
       const node = nodeOf(caller, body.node_id);
       const acquired = await acquireWhileConnected(dependencies, { ...body, node }, stream);
-      dependencies.metrics.leases.inc({ outcome: 'granted' }, acquired.leases.length);
-      return { ...ok(acquired), unsent: () => void giveBack(dependencies, acquired.leases) };
+      const { leases } = acquired;
+      dependencies.metrics.leases.inc({ outcome: 'granted' }, leases.length);
+      const unsent = () => {
+        dependencies.metrics.leases.inc({ outcome: 'released' }, leases.length);
+        void giveBack(dependencies, leases);
+      };
+      return { ...ok(acquired), unsent };
     },
   });
 }

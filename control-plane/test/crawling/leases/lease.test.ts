@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { until } from '../../../../shared/test/support/until.ts';
@@ -110,7 +110,6 @@ describe('a lease', () => {
     const scans = await Promise.all(
       Array.from({ length: 32 }, () => farm.submit({ target: { kind: 'ad_tag', value } })),
     );
-    const { promise: closed, resolve } = Promise.withResolvers<void>();
     const { credential } = await farm.node.report('unread', { ...REPORT, slots: 32 });
     const body = JSON.stringify({ node_id: 'unread', max: 32, wait_ms: 0 });
     const { hostname, port } = new URL(farm.baseUrl);
@@ -124,13 +123,15 @@ describe('a lease', () => {
     });
     // The answer has begun to arrive; nothing more of it is read.
     socket.once('data', () => socket.pause().destroy());
-    socket.once('close', () => resolve());
-    await closed;
+    const released = () => farm.value('adsweep_leases_total', { outcome: 'released' });
+    const before = await released();
+    await once(socket, 'close');
     await until('each scan to wait again', async () =>
       (await Promise.all(scans.map(({ _id }) => farm.read(_id)))).every(
         ({ status, lost_requeues }) => status === 'pending' && lost_requeues === 0,
       ),
     );
+    assert.equal((await released()) - before, 32);
   });
 
   it('is granted although the scan of another one that was taken with it cannot be read', async () => {
