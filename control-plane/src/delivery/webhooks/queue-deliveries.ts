@@ -22,5 +22,7 @@ export async function queueDeliveries(
   if (made.length === 0) return;
   await deliveries.add(made);
   const ids = made.map(({ endpoint_id }) => endpoint_id);
-  if (await endpoints.queued(event.organization_id, ids, event.occurred_at)) queued();
+  // A pause may have ended since the event occurred: the relay can be late.
+  const now = new Date(Math.max(event.occurred_at.getTime(), Date.now()));
+  if (await endpoints.queued(event.organization_id, ids, now)) queued();
 }

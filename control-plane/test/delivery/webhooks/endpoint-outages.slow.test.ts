@@ -99,6 +99,26 @@ describe('the outage of a webhook endpoint', () => {
     assert.equal(world.taken().length, 9);
   });
 
+  test('§6.4.22 an event that occurred in a pause, and is queued after it when nothing else waits, is sent at once', async () => {
+    const { webhook } = await world.create();
+    // The time of the relay is that of this process.
+    world.now -= 5 * MINUTE;
+    world.reply = () => ({ status: 500 });
+    await world.emit(1);
+    await world.dispatch();
+    await world.api.store.collection('webhook_deliveries').updateMany({}, { $set: { state: 'dropped' } });
+    const occurred = world.now + 1_000;
+    world.now += MINUTE;
+    await world.dispatch();
+    const looked = world.now;
+    world.now = occurred;
+    await world.emitOf('late', ['scanning.scan.completed']);
+    world.now = looked;
+    world.reply = () => ({ status: 200 });
+    await world.dispatch();
+    assert.equal(await world.waiting(webhook.id), 0);
+  });
+
   test('§6.4.33 a warning that cannot be mailed is tried again for a day; one that the mail server refuses is given up', async () => {
     const { webhook } = await world.create();
     world.reply = () => ({ status: 500 });
