@@ -21,7 +21,7 @@ import { forcedSubscription } from './deception/forced-subscription.ts';
 import { maliciousScript } from './deception/malicious-script.ts';
 import { wordsOf } from './deception/markup.ts';
 import { pasteToRun } from './deception/paste-to-run.ts';
-import { phishingForm } from './deception/phishing-form.ts';
+import { phishingForm } from './deception/phishing/phishing-form.ts';
 import { pushLure } from './deception/push-lure.ts';
 import { scareware } from './deception/scareware.ts';
 import { combine, type Detector, type Finding } from './detector.ts';

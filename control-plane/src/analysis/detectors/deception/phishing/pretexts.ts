@@ -1,8 +1,8 @@
 import type { FormField } from '@adsweep/shared/capture/observations/content.ts';
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
-import { BRANDS, isOwn } from './brands.ts';
-import { countWords, type Phrase, saidOf } from './phrase.ts';
-import { asRead, type SeenPage } from './seen-page.ts';
+import { BRANDS, isOwn } from '../brands.ts';
+import { countWords, type Phrase, saidOf } from '../phrase.ts';
+import { asRead, type SeenPage } from '../seen-page.ts';
 
 /** What no wallet asks for its phrase for; to import or restore one is honest. */
 const WALLET_LURES: readonly Phrase[] = [
@@ -34,7 +34,10 @@ const WALLET_LURES: readonly Phrase[] = [
   },
 ];
 
-/** "Your parcel is held": parcels, and what is said of them. By language: English, German, French, Spanish, Portuguese, Italian, Dutch, ... */
+/**
+ * "Your parcel is held": parcels, and what is said of them. By language: English, German, French, Spanish, Portuguese,
+ * Italian, Dutch, ...
+ */
 const HELD_PARCELS: readonly (readonly [parcels: string, held: string])[] = [
   [
     'your parcel|your package|your shipment',
@@ -300,7 +303,10 @@ const isCarriers = (url: string): boolean =>
   OFFICIAL.test(URL.parse(url)?.hostname ?? '') ||
   BRANDS.some((brand) => isOwn(brand, url));
 
-/** The pretext under which a form asks for the phrase that opens a wallet, or for a card, in words; null: there is none. Pure. */
+/**
+ * The pretext under which a form asks for the phrase that opens a wallet, or for a card, in words; null: there is none.
+ * Pure.
+ */
 export function pretextOf(fields: readonly FormField[], { url, own }: SeenPage): string | null {
   const asksForPhrase = fields.includes('seed_phrase') && !BRANDS.some((brand) => isOwn(brand, url));
   const [walletLure] = asksForPhrase ? saidOf(own, WALLET_LURES) : [];
