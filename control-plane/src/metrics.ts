@@ -75,7 +75,10 @@ export function measureProcess(registry: Registry, { roles, checks, disk }: Proc
 
 const DISK_DEADLINE_MS = 1_000;
 
-/** The metrics of the work on scans: submissions, leases, attempts, the queue, the analysis. Labels are closed sets; a scrape reads no store. */
+/**
+ * The metrics of the work on scans: submissions, leases, attempts, the queue, the analysis. Labels are closed sets; a
+ * scrape reads no store.
+ */
 export type WorkMetrics = ReturnType<typeof workMetrics>;
 
 /** The names of the priority classes in metrics, highest first. */

@@ -22,8 +22,8 @@ const DISABLED_FEATURES = [
 const ENABLED_FEATURES = [
   // Screenshots larger than the window.
   'CDPScreenshotNewSurface',
-  // The process of a document starts once its answer begins, not as it is requested: none starts for the sites that only
-  // redirect, and a page that requests many is seen before their processes start.
+  // The process of a document starts once its answer begins, not as it is requested: none starts for the sites that
+  // only redirect, and a page that requests many is seen before their processes start.
   'DeferSpeculativeRFHCreation:create_speculative_rfh_delay_ms/600000',
 ];
 

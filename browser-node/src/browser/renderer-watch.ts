@@ -77,8 +77,8 @@ export const priorityOf = (cpuSeconds: number): number =>
 /**
  * The renderers that must end, by process id: each that holds more than `bytesMax`, its charge included; and while all
  * together hold more than `bytesMax` and `captureBytes` for each context after the first, first the largest of those
- * that hold more than a whole capture should, `captureBytes`, then the newest: a page with many small renderers must not
- * end those of other captures, which are larger. `renderers`: the oldest first. Pure.
+ * that hold more than a whole capture should, `captureBytes`, then the newest: a page with many small renderers must
+ * not end those of other captures, which are larger. `renderers`: the oldest first. Pure.
  */
 export function excessive(
   renderers: ReadonlyMap<number, Held>,

@@ -36,8 +36,8 @@ const failed = (code: CaptureFailure['code'], cause: unknown): Attempt => ({
 /**
  * One attempt of a job's member: an exit, a context, the capture. If a shared browser ends during the attempt, does not
  * respond or is left to others, the attempt runs once more in a browser of its own, within the same time; so does one
- * whose requests did not all reach the gateway, and what it has is kept if that fails. Throws `AttemptStopped` if it is stopped for any
- * reason but time.
+ * whose requests did not all reach the gateway, and what it has is kept if that fails. Throws `AttemptStopped` if it is
+ * stopped for any reason but time.
  */
 export async function makeAttempt(
   parts: AttemptParts & ReportLoaded,

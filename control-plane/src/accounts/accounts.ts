@@ -42,9 +42,15 @@ export type AccountsSettings = CredentialSettings & {
   checkPriceMicros: number;
   /** The starting balance of an organization, in micros; null: no balance is enforced. */
   startBalanceMicros: number | null;
-  /** Megabytes of targets, and of answers for an `Idempotency-Key`, that an organization may store in a day; 0: no bound. */
+  /**
+   * Megabytes of targets, and of answers for an `Idempotency-Key`, that an organization may store in a day; 0: no
+   * bound.
+   */
   storedMbPerDay: number;
-  /** How long keys and organizations are cached, because every request reads both; changes take effect at most this much later. */
+  /**
+   * How long keys and organizations are cached, because every request reads both; changes take effect at most this much
+   * later.
+   */
   rememberedMs?: number;
 };
 
@@ -155,7 +161,9 @@ export function accountsDomain(
       /** What the organization may store in a day. */
       storedPerDay: stored,
 
-      /** Gives the first organization the API key from the settings; '' for none. Returns whether no key existed before. */
+      /**
+       * Gives the first organization the API key from the settings; '' for none. Returns whether no key existed before.
+       */
       async setFirstKey(apiKey: string): Promise<boolean> {
         const isFirst = await keys.isEmpty();
         if (apiKey) await addFirstOrganization({ organizations, keys }, apiKey, new Date());

@@ -48,7 +48,10 @@ const SCAN_THREADS = 2;
 /** Threads for the rules that clients write and try; those of scans have their own. */
 const TEST_THREADS = 1;
 
-/** Pictures that are compared are reduced to 9 x 8 pixels from this size; of a tall page the upper part counts. A JPEG costs less than half of a WebP. */
+/**
+ * Pictures that are compared are reduced to 9 x 8 pixels from this size; of a tall page the upper part counts. A JPEG
+ * costs less than half of a WebP.
+ */
 const COMPARED_SIZE = { width: 144, isWhole: false, isJpeg: true };
 
 /** How long a batch of rule tests may take (spec 8). */

@@ -23,7 +23,10 @@ export type Settings = AccountsSettings &
 /** Every domain, from the lowest to the highest. Nothing is started yet. */
 export type Domains = ReturnType<typeof createDomains>;
 
-/** Creates every domain with what it needs of the others: verbs of lower domains, and questions to higher ones, asked later. */
+/**
+ * Creates every domain with what it needs of the others: verbs of lower domains, and questions to higher ones, asked
+ * later.
+ */
 export function createDomains(platform: Platform, settings: Settings) {
   const scan = scanDomain(platform);
   const { scans } = scan.stores;

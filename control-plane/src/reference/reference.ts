@@ -59,8 +59,8 @@ export function referenceDomain(
       changeTag: tags.change,
       removeTagUnlessUsed: tags.removeUnlessUsed,
       /**
-       * Returns a function that finds the definition of a tag by its slug, one of `slugs` if there are any; null for an unknown or archived one,
-       * and unless `seesHidden` for a hidden one of the platform.
+       * Returns a function that finds the definition of a tag by its slug, one of `slugs` if there are any; null for an
+       * unknown or archived one, and unless `seesHidden` for a hidden one of the platform.
        */
       tagWordsFor: async (organizationId: string, slugs?: string[], seesHidden = false) => {
         const tags = await readTags(organizationId, slugs);

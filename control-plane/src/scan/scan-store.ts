@@ -27,7 +27,10 @@ const LONG_ADDRESSES = 8_192;
 
 const DISCOVERED = Object.fromEntries(DISCOVERED_FIELDS.map((field) => [field, 1]));
 
-/** Together with the stores it includes, the only code that accesses the scans collection. Clients' queries filter by organization first. */
+/**
+ * Together with the stores it includes, the only code that accesses the scans collection. Clients' queries filter by
+ * organization first.
+ */
 export type ScanStore = ReturnType<typeof scanStore>;
 
 /** `changed` is called with each scan whose status has changed. */
@@ -74,7 +77,10 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
       ]);
     },
 
-    /** Stores a new scan with its outbox entries and returns null; if the organization already has a scan with this id, returns that one. */
+    /**
+     * Stores a new scan with its outbox entries and returns null; if the organization already has a scan with this id,
+     * returns that one.
+     */
     async insertUnlessExists(record: ScanRecord): Promise<ScanRecord | null> {
       const stored = { ...(await texts.storeTexts(record)), filter_keys: filterKeysOf(record) };
       const { _id, organization_id } = record;
@@ -95,8 +101,8 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
     },
 
     /**
-     * Counts those of the organization's scans with these ids that have taken their checks from this reservation. From which one those of earlier
-     * versions have is not known: they count too.
+     * Counts those of the organization's scans with these ids that have taken their checks from this reservation. From
+     * which one those of earlier versions have is not known: they count too.
      */
     async countReserved(organizationId: string, ids: string[], reservedBy: string): Promise<number> {
       const unknown = { reserved_by: { $exists: false } };
@@ -136,8 +142,8 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
     },
 
     /**
-     * Writes a change of `scan` as one compare-and-set. Returns the changed scan, or null if the document no longer matches `change.when`
-     * (another process changed it first).
+     * Writes a change of `scan` as one compare-and-set. Returns the changed scan, or null if the document no longer
+     * matches `change.when` (another process changed it first).
      */
     async apply(scan: ScanKey & FilterSource, change: ScanChange): Promise<ScanRecord | null> {
       const isFiltered = 'classification' in change.set || 'final_status' in change.set;
@@ -155,8 +161,8 @@ export function scanStore(store: Store, changed: (scan: ScanRecord) => void = ()
     },
 
     /**
-     * Removes a scan that has ended. The text of its target is removed first, so that an interrupted removal can be repeated. A text that
-     * the scans of a request share is kept: it is removed when no scan refers to it.
+     * Removes a scan that has ended. The text of its target is removed first, so that an interrupted removal can be
+     * repeated. A text that the scans of a request share is kept: it is removed when no scan refers to it.
      */
     async remove({ _id, organization_id }: ScanKey): Promise<void> {
       await texts.remove(organization_id, _id);

@@ -39,8 +39,8 @@ export type ScanTag = {
 };
 
 /**
- * The match of the rule that assigned a tag: `place` is the kind of text, `offset` the position in UTF-16 code units, `excerpt` the text
- * around the match, which is between « and »; `elapsed_ms` is the CPU time of this rule alone.
+ * The match of the rule that assigned a tag: `place` is the kind of text, `offset` the position in UTF-16 code units,
+ * `excerpt` the text around the match, which is between « and »; `elapsed_ms` is the CPU time of this rule alone.
  */
 export type TagMatch = {
   rule_id: string;
@@ -68,7 +68,10 @@ export type Classification = {
   custom_taxonomies: ScanTaxonomy[];
 };
 
-/** A scan's category in a custom taxonomy, as that was at the time; `used_default`: the default node, because no other fitted. Tiers null: none fitted. */
+/**
+ * A scan's category in a custom taxonomy, as that was at the time; `used_default`: the default node, because no other
+ * fitted. Tiers null: none fitted.
+ */
 export type ScanTaxonomy = {
   taxonomy_id: string;
   taxonomy_name: string;
@@ -82,7 +85,10 @@ export type ScanTaxonomy = {
   used_default: boolean;
 };
 
-/** The part of the accepted capture that lists and links need; the complete capture is in the captures collection under `id`. */
+/**
+ * The part of the accepted capture that lists and links need; the complete capture is in the captures collection under
+ * `id`.
+ */
 export type CaptureSummary = {
   id: string;
   offer_url: string;
@@ -115,7 +121,10 @@ export type ScanRecord = OutboxFields & {
   report_token: string;
   /** For an ad tag or a VAST tag the stored value is '': its text is stored separately (`ScanStore.withTarget`). */
   target: Target;
-  /** The id of that text, which all scans of one request share; absent: the text belongs only to this scan and has its id. */
+  /**
+   * The id of that text, which all scans of one request share; absent: the text belongs only to this scan and has its
+   * id.
+   */
   target_text_id?: string;
   country_code: string;
   emulator_id: string;
@@ -127,11 +136,14 @@ export type ScanRecord = OutboxFields & {
   extracted_labels?: string[];
   campaign_id: string | null;
   run_id: string | null;
-  /** Its priority class: 0 interactive, 1 bulk, 2 made by a campaign; absent: 0. A scan that is posted with a campaign has that of its request. */
+  /**
+   * Its priority class: 0 interactive, 1 bulk, 2 made by a campaign; absent: 0. A scan that is posted with a campaign
+   * has that of its request.
+   */
   band?: 0 | 1 | 2;
   /**
-   * Its index in a group of repeats (0: the first), the id of that first one (absent in records of earlier versions), and their shared
-   * session (null: none, or it runs without the others). Absent: it is not a repeat.
+   * Its index in a group of repeats (0: the first), the id of that first one (absent in records of earlier versions),
+   * and their shared session (null: none, or it runs without the others). Absent: it is not a repeat.
    */
   repeat?: { index: number; total: number; leader_id?: string; session_id: string | null };
   retry_max_attempts: number;
@@ -148,12 +160,18 @@ export type ScanRecord = OutboxFields & {
   /** The number of earlier statuses. Absent: it is the first one, or an earlier version wrote the record. */
   status_sequence?: number;
   error: string;
-  /** What it showed when it was first analysed, if it is in a run, and what differs from the last run. Absent: it is in none. */
+  /**
+   * What it showed when it was first analysed, if it is in a run, and what differs from the last run. Absent: it is in
+   * none.
+   */
   look?: Look;
   changes?: LookChange[];
   /** Number of the current attempt, or of the one that produced the result. */
   retry_attempt: number;
-  /** How often it was queued again after a lost node. Does not count as a retry; determines the isolation of the next attempt. */
+  /**
+   * How often it was queued again after a lost node. Does not count as a retry; determines the isolation of the next
+   * attempt.
+   */
   lost_requeues: number;
   /** How often a node released it without a result; absent: never. */
   releases?: number;
@@ -168,7 +186,10 @@ export type ScanRecord = OutboxFields & {
   rules_out_of_budget?: SkippedRules;
 
   created_at: Date;
-  /** When its check was counted, with all those of its run; absent: when it was created. A refund returns it to the quota of that month. */
+  /**
+   * When its check was counted, with all those of its run; absent: when it was created. A refund returns it to the
+   * quota of that month.
+   */
   charged_at?: Date;
   /** When it may be leased: `created_at`, or later while a retry waits. */
   due_at: Date;
@@ -176,7 +197,10 @@ export type ScanRecord = OutboxFields & {
   crawled_at: Date | null;
   /** While `checking`: when the worker's claim expires and another worker may take over. */
   checks_claimed_until: Date | null;
-  /** How often its analysis was started since the last recheck; absent: never. While `checking` it identifies the worker's claim. */
+  /**
+   * How often its analysis was started since the last recheck; absent: never. While `checking` it identifies the
+   * worker's claim.
+   */
   checks_attempts?: number;
   /** The state in which it last ended, which a recheck keeps until it ends. Absent: it has not ended, or has no run. */
   final_status?: ScanStatus;
@@ -184,11 +208,19 @@ export type ScanRecord = OutboxFields & {
   completed_at: Date | null;
   /** Its last recheck (absent: none): the id of the request, and the number of rechecks so far. */
   recheck?: { id: string; ordinal: number };
-  /** While it is rechecked, its tags until then: those that are archived are assigned again at the end. Absent: never rechecked. */
+  /**
+   * While it is rechecked, its tags until then: those that are archived are assigned again at the end. Absent: never
+   * rechecked.
+   */
   tags_before_recheck?: ScanTag[];
-  /** An attempt has requested the target, so that the charge is not refunded if the scan is cancelled. Absent: false. */
+  /**
+   * An attempt has requested the target, so that the charge is not refunded if the scan is cancelled. Absent: false.
+   */
   loaded?: true;
-  /** When its capture and images began to be removed, because their retention is shorter than the scan's; absent: not yet. */
+  /**
+   * When its capture and images began to be removed, because their retention is shorter than the scan's; absent: not
+   * yet.
+   */
   evidence_removed_at?: Date;
   /** Its capture and images were all removed. */
   evidence_gone?: true;
@@ -198,8 +230,8 @@ export type ScanRecord = OutboxFields & {
 };
 
 /**
- * The ads of a sweep: the identities of those that have scans, or get them; how many there were in all, those that are gone included; and how
- * often this was changed.
+ * The ads of a sweep: the identities of those that have scans, or get them; how many there were in all, those that are
+ * gone included; and how often this was changed.
  */
 export type FoundAds = { identities: string[]; total: number; sequence: number };
 

@@ -25,7 +25,9 @@ export function waitingScans(scans: Collection<StoredScan>) {
   const pick = { checking: pickingInTurns(), crawled: pickingInTurns(), rechecking: pickingInTurns() };
 
   return {
-    /** The next `limit` scans in `status` by id after `afterId` ('': from the first), for iterating over all of them. */
+    /**
+     * The next `limit` scans in `status` by id after `afterId` ('': from the first), for iterating over all of them.
+     */
     async pageInStatus(status: ScanStatus, afterId: string, limit: number): Promise<ScanInQueue[]> {
       return scans
         .find({ status, _id: { $gt: afterId } })
@@ -41,8 +43,8 @@ export function waitingScans(scans: Collection<StoredScan>) {
     },
 
     /**
-     * The scans that no worker has begun to analyse since they were crawled: how many, counted up to `most`, and when the first of them was crawled (null:
-     * there is none). One search for each organization that has any.
+     * The scans that no worker has begun to analyse since they were crawled: how many, counted up to `most`, and when
+     * the first of them was crawled (null: there is none). One search for each organization that has any.
      */
     async waitingForAnalysis(most: number): Promise<{ count: number; oldestAt: Date | null }> {
       const where: Filter<StoredScan> = { status: 'crawled' };
@@ -58,8 +60,9 @@ export function waitingScans(scans: Collection<StoredScan>) {
     },
 
     /**
-     * Scans whose analysis is unclaimed, or whose claim has expired at `now`, one of each organization in turn. Rechecks only get what first
-     * analyses leave of `limit`, and the organizations in `except` nothing. One search finds all of them while they are few.
+     * Scans whose analysis is unclaimed, or whose claim has expired at `now`, one of each organization in turn.
+     * Rechecks only get what first analyses leave of `limit`, and the organizations in `except` nothing. One search
+     * finds all of them while they are few.
      */
     async awaitingAnalysis(now: Date, limit: number, except: readonly string[] = []): Promise<ScanToClaim[]> {
       const ofOthers = except.length > 0 && { $and: [{ organization_id: { $nin: [...except] } }] };

@@ -30,8 +30,8 @@ import { S3_BUCKET, S3_KEY, startS3Server } from '../support/s3-server.ts';
 import { SignalledProcess } from '../support/signalled-process.ts';
 
 /**
- * `npm run test:all` runs the short kind, `npm run chaos` the long one: with two proxy-routers, and with files on S3, both of which fail at times, and
- * with fewer nodes of more slots, so that the loss of one is a loss of a third.
+ * `npm run test:all` runs the short kind, `npm run chaos` the long one: with two proxy-routers, and with files on S3,
+ * both of which fail at times, and with fewer nodes of more slots, so that the loss of one is a loss of a third.
  */
 const IS_LONG = process.env.ADSWEEP_CHAOS === 'long';
 const SIZES = {
@@ -122,10 +122,16 @@ function testReplicas(mongodb: MongodbServer): void {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Requests whose answer nobody will hear: a control plane was killed over them, and their keys are not free again for a minute. */
+  /**
+   * Requests whose answer nobody will hear: a control plane was killed over them, and their keys are not free again for
+   * a minute.
+   */
   let unheard = 0;
 
-  /** Creates a scan, or a group that shares a browser, at any of the control planes, and again with the same key while nobody answers. */
+  /**
+   * Creates a scan, or a group that shares a browser, at any of the control planes, and again with the same key while
+   * nobody answers.
+   */
   async function createScans(): Promise<string[]> {
     const group = random() * GROUP_ONE_IN < 1 ? { repeat_count: GROUP_SIZE, repeat_mode: 'shared' } : {};
     const body = JSON.stringify({ ...PAGE, retry_max_attempts: 5, ...group });

@@ -25,7 +25,9 @@ import { Replica } from '../support/replica.ts';
 import type { Json } from '../support/running-api.ts';
 import { SignalledProcess } from '../support/signalled-process.ts';
 
-/** `npm run test:all` kills a few times while 8 runs start, `npm run chaos` until 5,000 scans of 200 runs have ended. */
+/**
+ * `npm run test:all` kills a few times while 8 runs start, `npm run chaos` until 5,000 scans of 200 runs have ended.
+ */
 const SIZES = {
   short: { runs: 8, devices: 2, repeats: 3, nodes: 2, kills: 3, everyMs: 800, endsInSeconds: 120 },
   long: { runs: 200, devices: 5, repeats: 5, nodes: 6, kills: 25, everyMs: 4_000, endsInSeconds: 900 },

@@ -35,7 +35,10 @@ describe('the console in a browser', () => {
 
   /** The cookies of those who have signed in, by their keys. */
   const sessions = new Map<string, Awaited<ReturnType<BrowserContext['storageState']>>>();
-  /** A context that is signed in: by the form, with the keyboard alone, where that is not yet done with the same key, or is to be done `anew`. */
+  /**
+   * A context that is signed in: by the form, with the keyboard alone, where that is not yet done with the same key, or
+   * is to be done `anew`.
+   */
   const signedIn = async (
     options: Parameters<Browser['newContext']>[0],
     { key = KEYS.ours, anew = false }: { key?: string; anew?: boolean } = {},

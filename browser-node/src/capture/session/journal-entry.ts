@@ -30,7 +30,10 @@ export type Entry = {
   fragment: string;
   /** Of a document, whether another one around its frame requested it, so far as that is in another process. */
   isFromOutside: boolean;
-  /** Of a document, the target in whose process it was requested, by its id; '' = the browser requested it, or it is not known. */
+  /**
+   * Of a document, the target in whose process it was requested, by its id; '' = the browser requested it, or it is not
+   * known.
+   */
   requesterId: string;
   /** The document that made it, by the id of its load. */
   loaderId: string;

@@ -17,8 +17,8 @@ export class Landings {
   readonly #tabs: Pick<OpenTabs, 'all'>;
   readonly #clicked = new Set<Tab>();
   /**
-   * The tab that shows the creative in the document at `url`, the first of its hops that belongs to the creative, and the first that belongs to a
-   * landing; null: none does.
+   * The tab that shows the creative in the document at `url`, the first of its hops that belongs to the creative, and
+   * the first that belongs to a landing; null: none does.
    */
   #creative: { tab: Tab; url: string; firstHop: number; landingHop: number | null } | null = null;
   /** The tabs whose ordinals are given, by these. */

@@ -50,7 +50,9 @@ export class NetworkJournal {
   readonly #sockets = new Map<string, Entry>();
   /** ORB-blocked requests whose extra info has not arrived yet. */
   readonly #orbBlocked = new Map<string, Entry>();
-  /** The target that requested the last navigation of a frame or tab with a target of its own, by the id of that one. */
+  /**
+   * The target that requested the last navigation of a frame or tab with a target of its own, by the id of that one.
+   */
   readonly #requesters = new Map<string, TargetSession>();
   /** URLs of document requests that we stopped and that no event has reported yet. */
   readonly #stopped: string[] = [];

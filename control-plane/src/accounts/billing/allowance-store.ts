@@ -17,7 +17,10 @@ export type AllowanceStore = ReturnType<typeof allowanceStore>;
 export function allowanceStore(store: Store) {
   const allowances: Collection<Allowance> = store.collection<Allowance>('allowances');
 
-  /** Removes a reservation that matches, and returns checks of it to the one it was taken from; false if that does not exist. */
+  /**
+   * Removes a reservation that matches, and returns checks of it to the one it was taken from; false if that does not
+   * exist.
+   */
   const returnTo = async (
     from: string | undefined,
     filter: Filter<Allowance>,
@@ -55,8 +58,9 @@ export function allowanceStore(store: Store) {
     },
 
     /**
-     * Makes the `wanted` reservations if the limits allow all of them, and removes those of `used`, in one write. False: nothing was
-     * written, because a limit would be exceeded, a repeatable reservation exists already, or the allowance or its month is missing.
+     * Makes the `wanted` reservations if the limits allow all of them, and removes those of `used`, in one write.
+     * False: nothing was written, because a limit would be exceeded, a repeatable reservation exists already, or the
+     * allowance or its month is missing.
      */
     async take(organizationId: string, wanted: Wanted[], used: string[], limits: Limits): Promise<boolean> {
       const sums = sumsOf(wanted, -1);
@@ -75,7 +79,10 @@ export function allowanceStore(store: Store) {
       await allowances.updateOne({ _id: organizationId }, removing(ids));
     },
 
-    /** Restarts the lifetime of a reservation at `now`, for a further run of its request; false: it was finished or released meanwhile. */
+    /**
+     * Restarts the lifetime of a reservation at `now`, for a further run of its request; false: it was finished or
+     * released meanwhile.
+     */
     async share(organizationId: string, id: string, made_by: string, now: Date): Promise<boolean> {
       const path = `reservations.${id}`;
       const filter: Filter<Allowance> = { _id: organizationId, [`${path}.made_by`]: made_by };
@@ -84,8 +91,8 @@ export function allowanceStore(store: Store) {
     },
 
     /**
-     * Moves the checks of `wanted` from the reservation `from` to one of their own. False: `from` has not so many, or the reservation
-     * exists already.
+     * Moves the checks of `wanted` from the reservation `from` to one of their own. False: `from` has not so many, or
+     * the reservation exists already.
      */
     async takeFrom(organizationId: string, from: string, { id, isRepeatable: _, ...wanted }: Wanted): Promise<boolean> {
       const filter: Filter<Allowance> = {
@@ -101,8 +108,8 @@ export function allowanceStore(store: Store) {
     },
 
     /**
-     * Removes a reservation and returns the checks it has left to the allowance. Returns how many; null: there is none, or it was renewed
-     * since `at` (absent: it may have been).
+     * Removes a reservation and returns the checks it has left to the allowance. Returns how many; null: there is none,
+     * or it was renewed since `at` (absent: it may have been).
      */
     async releaseRest(organizationId: string, id: string, at?: Date): Promise<number | null> {
       for (;;) {
@@ -126,8 +133,8 @@ export function allowanceStore(store: Store) {
     },
 
     /**
-     * Removes a reservation and returns `checks` of it: to the reservation it was taken from if that exists, else to the allowance. False:
-     * it was removed since it was read or, unless all of its scans exist (`isWritten`), renewed.
+     * Removes a reservation and returns `checks` of it: to the reservation it was taken from if that exists, else to
+     * the allowance. False: it was removed since it was read or, unless all of its scans exist (`isWritten`), renewed.
      */
     async release(
       { organizationId, id, reservation }: FoundReservation,
@@ -143,8 +150,8 @@ export function allowanceStore(store: Store) {
     },
 
     /**
-     * Adds the ledger entries in (`after`, `through`]: returns one check to each month of `monthsOfRefunds`, and adds `micros`. False:
-     * another process has added them.
+     * Adds the ledger entries in (`after`, `through`]: returns one check to each month of `monthsOfRefunds`, and adds
+     * `micros`. False: another process has added them.
      */
     async credit(
       organizationId: string,

@@ -1,6 +1,6 @@
 /**
- * Checks that were counted before their scans are written. The scans have the ids `derivedId(name, index)` for all `names` and `indexes`,
- * so that another process can find out which of them exist if the request was interrupted.
+ * Checks that were counted before their scans are written. The scans have the ids `derivedId(name, index)` for all
+ * `names` and `indexes`, so that another process can find out which of them exist if the request was interrupted.
  */
 export type Reservation = {
   /** When it was made, or renewed by a further run of its request. */
@@ -11,11 +11,14 @@ export type Reservation = {
   price_micros: number;
   names: string[];
   indexes: number[];
-  /** Identifies it, among those that the same request has made one after the other: the scans that take its checks name it in `reserved_by`. */
+  /**
+   * Identifies it, among those that the same request has made one after the other: the scans that take its checks name
+   * it in `reserved_by`.
+   */
   made_by: string;
   /**
-   * The run whose scans it is for, which are created later, in steps: the checks that no step has taken yet. It names no scans, and lasts as
-   * long as the run is being created.
+   * The run whose scans it is for, which are created later, in steps: the checks that no step has taken yet. It names
+   * no scans, and lasts as long as the run is being created.
    */
   run_id?: string;
   /** The reservation of the run from which this step of it was taken. */

@@ -46,8 +46,8 @@ type FollowParts = {
 const ENTRIES_AT_ONCE = 100;
 
 /**
- * Adds each credit and refund of an organization's ledger to its allowance once: the allowance stores the number of the last entry that it
- * includes. Charges are skipped, because their checks were counted when they were reserved.
+ * Adds each credit and refund of an organization's ledger to its allowance once: the allowance stores the number of the
+ * last entry that it includes. Charges are skipped, because their checks were counted when they were reserved.
  */
 async function followLedger({ ledger, allowances }: FollowParts, organizationId: string): Promise<void> {
   await allowances.create(organizationId);
@@ -64,7 +64,9 @@ async function followLedger({ ledger, allowances }: FollowParts, organizationId:
 
 type StartParts = { ledger: Pick<LedgerStore, 'book'>; follow: (organizationId: string) => Promise<void> };
 
-/** Books an organization's starting balance once, also if the setting changes later. `amountMicros` null: there is none. */
+/**
+ * Books an organization's starting balance once, also if the setting changes later. `amountMicros` null: there is none.
+ */
 function startBalance({ ledger, follow }: StartParts, amountMicros: number | null) {
   const granted = new Set<string>();
 

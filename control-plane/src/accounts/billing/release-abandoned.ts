@@ -12,9 +12,15 @@ export type ReleaseParts = {
 };
 
 const EVERY_MS = 60_000;
-/** More than a request may take to write its scans: reservations that are older, by the clock of this process, may belong to interrupted requests. */
+/**
+ * More than a request may take to write its scans: reservations that are older, by the clock of this process, may
+ * belong to interrupted requests.
+ */
 const ABANDONED_AFTER_MS = 420_000;
-/** The same by the time of this process alone, since it found them: a clock that is ahead makes new reservations look old. Ten minutes together. */
+/**
+ * The same by the time of this process alone, since it found them: a clock that is ahead makes new reservations look
+ * old. Ten minutes together.
+ */
 const FOUND_FOR_MS = 180_000;
 
 /** Releases the reservations of interrupted requests. Several processes may do this at the same time. */
@@ -25,8 +31,8 @@ export function startReleasing(parts: ReleaseParts): Loop {
 }
 
 /**
- * Chooses from the reservations that each step finds those that a step found `ms` milliseconds before, at least. `nowMs`: monotonic time. One that was
- * renewed meanwhile counts as another one.
+ * Chooses from the reservations that each step finds those that a step found `ms` milliseconds before, at least.
+ * `nowMs`: monotonic time. One that was renewed meanwhile counts as another one.
  */
 export function foundFor(ms: number) {
   let since = new Map<string, number>();

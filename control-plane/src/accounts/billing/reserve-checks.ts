@@ -8,8 +8,8 @@ import { monthOf } from './ledger-entry.ts';
 import { type CountReserved, unusedChecks } from './unused-checks.ts';
 
 /**
- * A request for checks. `id` identifies it; its scans have the ids `derivedId(name, index)`. `checks`: how many of these scans do not exist
- * yet. `isRepeatable`: the same request may arrive again, or be run twice.
+ * A request for checks. `id` identifies it; its scans have the ids `derivedId(name, index)`. `checks`: how many of
+ * these scans do not exist yet. `isRepeatable`: the same request may arrive again, or be run twice.
  */
 export type ReservationRequest = {
   id: string;
@@ -19,7 +19,10 @@ export type ReservationRequest = {
   priceMicros: number;
   isRepeatable: boolean;
   now: Date;
-  /** The reservation of the run that the scans are created for, which was made at this time; absent: the checks are reserved now. */
+  /**
+   * The reservation of the run that the scans are created for, which was made at this time; absent: the checks are
+   * reserved now.
+   */
   from?: RunReservation;
 };
 
@@ -35,11 +38,16 @@ export type ReservedChecks = {
   by: string;
   /** Throws 503 if writing the scans has taken so long that the reservation may have been released. */
   requireTime(): void;
-  /** Must be called when all scans of the request exist. `created`: how many are new; the checks that none has taken are returned to the allowance. */
+  /**
+   * Must be called when all scans of the request exist. `created`: how many are new; the checks that none has taken are
+   * returned to the allowance.
+   */
   finish(created: number): void;
 };
 
-/** Reserves checks before their scans are written. Throws 403 `billing.quota_exhausted` or `billing.insufficient_funds`. */
+/**
+ * Reserves checks before their scans are written. Throws 403 `billing.quota_exhausted` or `billing.insufficient_funds`.
+ */
 export type ReserveChecks = (organizationId: string, request: ReservationRequest) => Promise<ReservedChecks>;
 
 export type ReserveParts = {
@@ -52,7 +60,10 @@ export type ReserveParts = {
 
 /** Requests per write. */
 const BATCH_MAX = 100;
-/** Time limit for writing the scans of a reservation. Reservations older than ten minutes are released (`release-abandoned.ts`). */
+/**
+ * Time limit for writing the scans of a reservation. Reservations older than ten minutes are released
+ * (`release-abandoned.ts`).
+ */
 const WRITE_WITHIN_MS = 120_000;
 
 /** `made_by`: of the reservation; `isNew`: this run of the request has made it. */
@@ -154,8 +165,8 @@ export function checkReservations({ allowances, countReserved, limitsOf, grantSt
     reserve,
 
     /**
-     * Reserves all checks of a run, once for the same `id`. Throws as `reserve` does. The reservation lasts until `releaseRun`, or is
-     * released after ten minutes if the run is not being created.
+     * Reserves all checks of a run, once for the same `id`. Throws as `reserve` does. The reservation lasts until
+     * `releaseRun`, or is released after ten minutes if the run is not being created.
      */
     async reserveRun(organizationId: string, { runId, id, checks, priceMicros, now }: WantedForRun): Promise<void> {
       await grantStart(organizationId);
@@ -176,7 +187,10 @@ export function checkReservations({ allowances, countReserved, limitsOf, grantSt
     requireAllowed: (organizationId: string, checks: number, priceMicros: number, now: Date): Promise<void> =>
       requireCovered(organizationId, { month: monthOf(now), checks, price_micros: priceMicros }),
 
-    /** Throws 403 `billing.insufficient_funds` if the balance does not cover one check of this price; reserves and charges nothing. */
+    /**
+     * Throws 403 `billing.insufficient_funds` if the balance does not cover one check of this price; reserves and
+     * charges nothing.
+     */
     requireFunds: (organizationId: string, price_micros: number, now: Date): Promise<void> =>
       requireCovered(organizationId, { month: monthOf(now), checks: 1, price_micros }, { checks_per_month: null }),
 

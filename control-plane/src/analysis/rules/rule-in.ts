@@ -103,8 +103,8 @@ type ParsedList = { items: string[]; duplicates: number };
 const CELLS_AT_ONCE = 1_000;
 
 /**
- * Reads a pasted list: lines, CSV (RFC 4180, with quotes), or items separated by semicolons or tabs. Items are trimmed; empty ones are
- * skipped. Pauses, because a list may have half a million items.
+ * Reads a pasted list: lines, CSV (RFC 4180, with quotes), or items separated by semicolons or tabs. Items are trimmed;
+ * empty ones are skipped. Pauses, because a list may have half a million items.
  */
 export async function parseList(text: string): Promise<ParsedList> {
   const items = new Set<string>();

@@ -126,8 +126,8 @@ export function ruleStore(store: Store) {
 }
 
 /**
- * Reads an organization's and the platform's rules once, without those that assign one of the `hidden` tags, or that only the operator may know. The
- * result returns those that assign a tag or, as combos, look at it.
+ * Reads an organization's and the platform's rules once, without those that assign one of the `hidden` tags, or that
+ * only the operator may know. The result returns those that assign a tag or, as combos, look at it.
  */
 export async function rulesByTag(
   rules: Pick<RuleStore, 'linksVisibleTo'>,
@@ -144,7 +144,10 @@ export async function rulesByTag(
   return (slug) => [...(bySlug.get(slug) ?? [])];
 }
 
-/** The name of an active combo that would count nothing without this tag of the organization, the last of its category; null: there is none. */
+/**
+ * The name of an active combo that would count nothing without this tag of the organization, the last of its category;
+ * null: there is none.
+ */
 export async function comboNeeding(
   { rules, readTags }: { rules: Pick<RuleStore, 'counting'>; readTags: ReadTags },
   organizationId: string,

@@ -32,7 +32,10 @@ export type RuleVerbParts = {
 const RULES_MAX = 500;
 /** The most AI rules of one owner: each asks the model once for every scan. */
 const MODEL_RULES_MAX = 10;
-/** The most bytes of JSON that the configurations of one owner's rules have together: all of them are read for every scan. */
+/**
+ * The most bytes of JSON that the configurations of one owner's rules have together: all of them are read for every
+ * scan.
+ */
 const CONFIG_BYTES_MAX = 4 * 1024 * 1024;
 
 /** The owner of a new rule: only the operator may write the platform's. */
@@ -137,8 +140,8 @@ export async function changeRule(
 }
 
 /**
- * Removes the tags that a changed rule no longer assigns, unless a scan has them, another rule or a policy set names them, or a combo needs them for their
- * category: each change could leave others.
+ * Removes the tags that a changed rule no longer assigns, unless a scan has them, another rule or a policy set names
+ * them, or a combo needs them for their category: each change could leave others.
  */
 async function removeUnusedTags(parts: RuleVerbParts, before: RuleRecord, after: RuleRecord): Promise<void> {
   const { organization_id } = before;
@@ -196,8 +199,8 @@ const issue = (loc: string[], msg: string, type: string, value: unknown): Issue 
 type TagProperties = Partial<Pick<RuleIn, 'tag_category' | 'tag_severity' | 'tag_visibility'>>;
 
 /**
- * Writes a rule and registers the tags that it assigns. Of tags that exist already, only the visibility is changed. One that was deleted before the
- * rule was seen to use it is missing after the write, and registered again.
+ * Writes a rule and registers the tags that it assigns. Of tags that exist already, only the visibility is changed. One
+ * that was deleted before the rule was seen to use it is missing after the write, and registered again.
  */
 async function writeWithTags<T>(
   parts: RuleVerbParts,

@@ -20,7 +20,10 @@ type TypesOver<S> = { [T in RuleType]: Types[T]['source'] extends S ? T : never 
 /** A rule's condition: its type with the configuration of that type. */
 export type Condition = { [T in RuleType]: { rule_type: T; config: ConfigOf<T> } }[RuleType];
 
-/** What is evaluated on a scan: `organization_id` null = a rule of the platform, which runs first. `tag_slug` of an AI rule is ''. */
+/**
+ * What is evaluated on a scan: `organization_id` null = a rule of the platform, which runs first. `tag_slug` of an AI
+ * rule is ''.
+ */
 export type Rule = Condition & {
   id: string;
   organization_id: string | null;

@@ -5,8 +5,9 @@ import { button, hidden } from './fields.ts';
 import { short, unseen } from './texts.ts';
 
 /**
- * A button that calls an operation of the API, after which the person is back on a page. `done`: a key of {@link DONE}; `asks`: a question that is
- * asked first; `key`: the key that presses it; `of`: in a list, the row that it is about, for those who hear the button without seeing its row.
+ * A button that calls an operation of the API, after which the person is back on a page. `done`: a key of {@link DONE};
+ * `asks`: a question that is asked first; `key`: the key that presses it; `of`: in a list, the row that it is about,
+ * for those who hear the button without seeing its row.
  */
 export type Action = {
   label: Inserted;

@@ -2,7 +2,10 @@ import type { Permission } from '../../http/caller.ts';
 import { type Html, html, type Inserted } from '../../http/pages/html.ts';
 import type { Visit } from '../visit.ts';
 
-/** A link to a page of the console for those who may read what is there; for others its text alone. `kind`: the class of the link. */
+/**
+ * A link to a page of the console for those who may read what is there; for others its text alone. `kind`: the class of
+ * the link.
+ */
 export const linkFor = (
   { may, link }: Pick<Visit, 'may' | 'link'>,
   permission: Permission,

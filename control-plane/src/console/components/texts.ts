@@ -26,7 +26,10 @@ const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: 'UTC' });
 
-/** A time of the API in UTC, short: the clock today, the day too otherwise. A line breaks only between them. The whole of it is in its title. */
+/**
+ * A time of the API in UTC, short: the clock today, the day too otherwise. A line breaks only between them. The whole
+ * of it is in its title.
+ */
 export function showTime(at: string | null, now: Date): Html {
   const date = new Date(at ?? Number.NaN);
   if (Number.isNaN(date.getTime())) return html`<span class="quiet">never</span>`;

@@ -14,7 +14,10 @@ import { ERROR_WORDS } from './webhooks.ts';
 
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** Calls the operation of a button, and returns to its page. What may be called is what the credential may: the API decides. */
+/**
+ * Calls the operation of a button, and returns to its page. What may be called is what the credential may: the API
+ * decides.
+ */
 export const act: PageRoute = {
   method: 'POST',
   path: '/act',

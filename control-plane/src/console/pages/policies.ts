@@ -46,7 +46,9 @@ const publication = ({ visibility, is_approved }: SetItem): Html =>
       ? chip('clean', 'published')
       : chip('medium', 'awaits approval');
 
-/** Entries of a policy set as lines, such as `tag: auto_redirect @ US DE`; `entryOf` reads them again without a loss. */
+/**
+ * Entries of a policy set as lines, such as `tag: auto_redirect @ US DE`; `entryOf` reads them again without a loss.
+ */
 const entryLine = (entry: Schemas['PolicyEntry']): string => {
   const tiers = (one: Schemas['PolicyTiers']) =>
     [one.tier1, one.tier2, one.tier3, one.tier4].filter(Boolean).join(' > ');

@@ -103,7 +103,10 @@ export const runCompare: PageRoute = {
 
 type Brief = Schemas['ScanBrief'];
 
-/** What two scans of different runs have in common that are to be compared. The ads that a sweep finds are others each time; tags have no URL. */
+/**
+ * What two scans of different runs have in common that are to be compared. The ads that a sweep finds are others each
+ * time; tags have no URL.
+ */
 const keyOf = (one: Brief): string =>
   `${one.country_code} ${one.emulator_display_name} ${one.repeat_index} ${one.slot_index === null ? '' : one.id} ${one.url}`;
 

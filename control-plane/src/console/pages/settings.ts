@@ -173,7 +173,10 @@ const labelLine = ({ key, display_name, auto_extract }: Label): string =>
 
 const labelLines = (labels: Label[]): string => labels.map(labelLine).join('\n');
 
-/** The label of a line. One that was not changed stays as it is: its name may end with "(auto)" although nothing fills it in. */
+/**
+ * The label of a line. One that was not changed stays as it is: its name may end with "(auto)" although nothing fills
+ * it in.
+ */
 function labelOf(line: string, known: Label[]): Label {
   const same = known.find((label) => labelLine(label) === line);
   if (same) return { key: same.key, display_name: same.display_name, auto_extract: same.auto_extract };

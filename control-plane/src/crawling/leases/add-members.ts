@@ -23,9 +23,9 @@ export type AddDependencies = GoneAdsDependencies & {
 type AddedMember = AddedMembers['members'][number];
 
 /**
- * Adds the scans of the ads that a sweep found to its job: each is reserved, then created, charged and leased in one write. The scans of ads
- * that it no longer names are ended. Returns the state of each ad; `lost`: the sweep does not run under this lease. Throws 422 for ads that it
- * may not have. Can be repeated.
+ * Adds the scans of the ads that a sweep found to its job: each is reserved, then created, charged and leased in one
+ * write. The scans of ads that it no longer names are ended. Returns the state of each ad; `lost`: the sweep does not
+ * run under this lease. Throws 422 for ads that it may not have. Can be repeated.
  */
 export async function addMembers(
   dependencies: AddDependencies,
@@ -107,7 +107,10 @@ async function reserveCheck(
   }
 }
 
-/** The state of an ad whose scan exists. A scan that an earlier lease of the job left running is leased again, with the place that the ad has now. */
+/**
+ * The state of an ad whose scan exists. A scan that an earlier lease of the job left running is leased again, with the
+ * place that the ad has now.
+ */
 async function stateOf(
   scans: AddDependencies['scans'],
   scan: ScanRecord,

@@ -4,7 +4,9 @@ import { insertAllOnce, insertOnce } from '../../platform/insert-once.ts';
 import type { AlertStatus } from '../../platform/outbox/outbox-entry.ts';
 import type { Collection, Store } from '../../platform/store.ts';
 
-/** A change of an alert that is to be sent to a destination. `message_id`: the message that it is part of; '': none yet. */
+/**
+ * A change of an alert that is to be sent to a destination. `message_id`: the message that it is part of; '': none yet.
+ */
 export type NoticeRecord = {
   _id: string;
   organization_id: string;
@@ -28,7 +30,10 @@ export type MessageRecord = Pick<
   failures: number;
 };
 
-/** Messages are tried for a day. Notices are kept for longer: the relay queues none again that it has queued before it died. */
+/**
+ * Messages are tried for a day. Notices are kept for longer: the relay queues none again that it has queued before it
+ * died.
+ */
 const LIFETIME_SECONDS = 3 * 24 * 60 * 60;
 
 /** Notices that are written in one piece: a message may have ten thousand. */
@@ -102,8 +107,8 @@ export function noticeStore(store: Store) {
     },
 
     /**
-     * Removes a message that was sent or given up. Its notices stay until they expire: the relay may queue them once more, if it died before it had noted
-     * that it has.
+     * Removes a message that was sent or given up. Its notices stay until they expire: the relay may queue them once
+     * more, if it died before it had noted that it has.
      */
     async remove({ _id, organization_id }: MessageRecord): Promise<void> {
       await messages.deleteOne({ _id, organization_id });

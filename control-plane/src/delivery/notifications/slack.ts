@@ -10,7 +10,9 @@ const SECTION_MAX = 3_000;
 const TEXT_MAX = 12_000;
 const TIMEOUT_MS = 15_000;
 
-/** Sends a message to an incoming webhook of Slack, or of a service that takes the same messages, such as Mattermost. */
+/**
+ * Sends a message to an incoming webhook of Slack, or of a service that takes the same messages, such as Mattermost.
+ */
 export async function sendToSlack(
   post: GuardedPost['post'],
   url: string,

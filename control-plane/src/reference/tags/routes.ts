@@ -20,9 +20,14 @@ export type TagParts = {
   removeTagFromScans: (organizationId: string, slug: string) => Promise<void>;
   /** The name of a policy set of the organization that names a tag; null: none does. */
   policySetNaming: (organizationId: string, slug: string) => Promise<string | null>;
-  /** The rules of an organization and of the platform by tag, without those of the platform that assign a `hidden` tag. */
+  /**
+   * The rules of an organization and of the platform by tag, without those of the platform that assign a `hidden` tag.
+   */
   rulesByTag: (organizationId: string, hidden: readonly string[]) => Promise<(slug: string) => RuleOfTag[]>;
-  /** The name of an active combo that would count nothing without this tag, the last of its category; null: there is none. */
+  /**
+   * The name of an active combo that would count nothing without this tag, the last of its category; null: there is
+   * none.
+   */
   comboNeeding: (organizationId: string, tag: Pick<TagDefinition, 'slug' | 'category'>) => Promise<string | null>;
 };
 

@@ -1,7 +1,10 @@
 import type { SystemTag } from './system-tag.ts';
 import { SYSTEM_TAGS } from './system-tags.ts';
 
-/** The definition of a tag. `organization_id`: null for a system tag. `archived_at`: when it was archived; null: it is active (spec 2.5). */
+/**
+ * The definition of a tag. `organization_id`: null for a system tag. `archived_at`: when it was archived; null: it is
+ * active (spec 2.5).
+ */
 export type TagDefinition = SystemTag & { organization_id: string | null; archived_at: Date | null };
 
 /** A stored definition. For a built-in tag only `archived_at` counts; all else comes from the code. */
@@ -11,8 +14,8 @@ export type TagDefinitionRecord = TagDefinition & { _id: string; owner: string; 
 export type Tags = ReadonlyMap<string, TagDefinition>;
 
 /**
- * Reads the definitions that an organization can use, archived ones included; null: only those of the system. Of stored ones those of `slugs`;
- * absent: all.
+ * Reads the definitions that an organization can use, archived ones included; null: only those of the system. Of stored
+ * ones those of `slugs`; absent: all.
  */
 export type ReadTags = (organizationId: string | null, slugs?: string[]) => Promise<Tags>;
 
@@ -26,13 +29,18 @@ const BUILT_IN: ReadonlyMap<string, TagDefinition> = new Map(
 /** The definition of a built-in tag; null for any other slug. */
 export const builtInTag = (slug: string): TagDefinition | null => BUILT_IN.get(slug) ?? null;
 
-/** The record of a definition. Its id is derived from owner and slug, so that a repeated registration stores it once. */
+/**
+ * The record of a definition. Its id is derived from owner and slug, so that a repeated registration stores it once.
+ */
 export function tagDefinitionRecord(tag: TagDefinition, now: Date): TagDefinitionRecord {
   const owner = tag.organization_id ?? SYSTEM;
   return { ...tag, _id: `${owner}/${tag.slug}`, owner, created_at: now };
 }
 
-/** Merges built-in and stored definitions, by slug. A system tag takes precedence over an organization's tag with the same slug. */
+/**
+ * Merges built-in and stored definitions, by slug. A system tag takes precedence over an organization's tag with the
+ * same slug.
+ */
 export function mergeDefinitions(records: TagDefinitionRecord[]): Tags {
   const [ofSystem, own] = [records.filter(isOfSystem), records.filter((record) => !isOfSystem(record))];
   const stored = ofSystem.map((record) => {

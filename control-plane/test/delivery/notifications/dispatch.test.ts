@@ -14,7 +14,9 @@ before(async () => {
 });
 after(() => receivers.stop());
 
-/** A dispatcher sends a message and dies before it notes that, another one sends it again, and a second message follows. */
+/**
+ * A dispatcher sends a message and dies before it notes that, another one sends it again, and a second message follows.
+ */
 async function sendAgainAndAnother(campaign: string): Promise<void> {
   const { notices } = receivers.api.domains.delivery.stores;
   const dies = async () => {

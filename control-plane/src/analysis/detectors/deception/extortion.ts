@@ -78,8 +78,8 @@ const OTHERWISE = [
 ];
 
 /**
- * The claim of a page to have recorded its visitor, if it wants to be paid in a currency that cannot be traced, within a time or before others see it;
- * null: it does not, or is about such pages. Pure.
+ * The claim of a page to have recorded its visitor, if it wants to be paid in a currency that cannot be traced, within
+ * a time or before others see it; null: it does not, or is about such pages. Pure.
  */
 export function extortionOf({ url, own }: SeenPage): string | null {
   const [claim] = saidOf(own, RECORDED);

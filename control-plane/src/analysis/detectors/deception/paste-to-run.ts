@@ -116,8 +116,8 @@ const PRETEXTS = [
   ...['ошибк', 'исправ', 'hata', 'paylaş', 'エラー', '共有'],
 ];
 /**
- * What a tutorial names to be typed or pasted: tools of the system, its folders, and package managers. A page that asks for a proof hides the command,
- * or it loads something. A captcha beside a tutorial is that of the comments below it.
+ * What a tutorial names to be typed or pasted: tools of the system, its folders, and package managers. A page that asks
+ * for a proof hides the command, or it loads something. A captcha beside a tutorial is that of the comments below it.
  */
 const TYPED =
   /(?<![\p{L}\p{N}])(?:regedit|msconfig|dxdiag|winver|diskmgmt|taskmgr|cleanmgr|[a-z]{4,12}\.(?:msc|cpl)|sfc \/scannow|chkdsk|ipconfig|ping [\d.]+|netsh |dism |winget (?:install|upgrade)|sudo (?:apt|dnf|yum|pacman)|apt(?:-get)? install|brew install|npm (?:i|install)|pip3? install|git clone|%(?:appdata|localappdata|temp|userprofile|programdata)%|shell:startup)/u;
@@ -199,7 +199,10 @@ const hiddenWords = (html: string): string =>
 /** In lower case, with a space for any white space and for letters of icon fonts, which belong to no alphabet. */
 const singleSpaced = (text: string): string => lowerCase(text).replace(/[\s\p{Co}]+/gu, ' ');
 
-/** The place in which visitors are told to paste something, beside a reason, and not `isHarmless` by the words around it; null: in none. Pure. */
+/**
+ * The place in which visitors are told to paste something, beside a reason, and not `isHarmless` by the words around
+ * it; null: in none. Pure.
+ */
 function placeIn(
   text: string,
   places: RegExp,

@@ -1,6 +1,7 @@
 /**
- * A statement that a sentence makes if it contains one word of each group of `all` and none of `unless`, with any words in between. Words are
- * in lower case (by `lowerCase`, so with i for ı) and may be parts of words. The rarest group comes first: the text is searched for its words.
+ * A statement that a sentence makes if it contains one word of each group of `all` and none of `unless`, with any words
+ * in between. Words are in lower case (by `lowerCase`, so with i for ı) and may be parts of words. The rarest group
+ * comes first: the text is searched for its words.
  */
 export type Phrase = { all: readonly (readonly string[])[]; unless?: readonly string[] };
 

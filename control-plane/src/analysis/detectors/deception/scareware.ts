@@ -19,7 +19,10 @@ const COUNTED =
   /\d[^\p{L}]{0,3}(?:virus|vírus|viren|wirus|вирус|вірус|trojan|malware|spyware|ウイルス|病毒|바이러스|ไวรัส|فيروس|वायरस)/u;
 const QUOTE_LENGTH = 120;
 
-/** Pages that claim the visitor's device is infected or locked, or the visitor was recorded, and press the visitor to call, install or pay. */
+/**
+ * Pages that claim the visitor's device is infected or locked, or the visitor was recorded, and press the visitor to
+ * call, install or pay.
+ */
 export const scareware: Detector<'documents'> = {
   name: 'scareware',
   needs: ['documents'],
@@ -71,7 +74,10 @@ const PREMISES = [
   ...['çalişma saatleri', '営業時間'],
 ];
 
-/** Whether a page is that of a shop that repairs devices: it says so, and where or when to bring them. What it says of a device is no threat. */
+/**
+ * Whether a page is that of a shop that repairs devices: it says so, and where or when to bring them. What it says of a
+ * device is no threat.
+ */
 const offersRepair = (text: string): boolean => countWords(text, REPAIRS, 1) > 0 && countWords(text, PREMISES, 1) > 0;
 
 function hasTelephone(text: string): boolean {
@@ -79,7 +85,10 @@ function hasTelephone(text: string): boolean {
   return numbers.some(([number]) => number.replace(/\D/g, '').length >= DIGITS_MIN);
 }
 
-/** Whether a landing tried to keep its visitor: by dialogs, windows, sound, fullscreen, vibration or history entries. Pure. */
+/**
+ * Whether a landing tried to keep its visitor: by dialogs, windows, sound, fullscreen, vibration or history entries.
+ * Pure.
+ */
 function holdsVisitor(all: readonly Observation[], landing: number | null): boolean {
   const own = all.filter((one) => one.landing === landing);
   return (

@@ -4,8 +4,9 @@ import { withLatinLetters, withoutOddMarks } from './look-alikes.ts';
 import { ownWords } from './phrase.ts';
 
 /**
- * A landing's documents together: its own `url` and `title`, the texts of the page and its frames as far as visitors see them, what is in view
- * first, and their HTML. `own`: the text without what it reports of deception, '' if it is about that. `landing` null: those of a creative.
+ * A landing's documents together: its own `url` and `title`, the texts of the page and its frames as far as visitors
+ * see them, what is in view first, and their HTML. `own`: the text without what it reports of deception, '' if it is
+ * about that. `landing` null: those of a creative.
  */
 export type SeenPage = {
   landing: number | null;
@@ -19,7 +20,9 @@ export type SeenPage = {
 /** Whether a page is about deception, as an article is: it says little else. Pure. */
 export const isAboutDeception = ({ text, own }: SeenPage): boolean => text !== '' && own === '';
 
-/** Characters that are read from the beginning and the end of each document's text: deception is where visitors see it. */
+/**
+ * Characters that are read from the beginning and the end of each document's text: deception is where visitors see it.
+ */
 const HEAD_LENGTH = 20_000;
 const TAIL_LENGTH = 5_000;
 /** Characters that are read of all texts of a landing together. */
@@ -27,7 +30,10 @@ const TEXT_LENGTH = 50_000;
 /** Invisible characters that split words: soft hyphens, zero-width characters, direction marks, variation selectors. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 
-/** What is shown from right to left because of a character (Unicode Standard Annex 9: U+202E to U+202C or the end of the line). */
+/**
+ * What is shown from right to left because of a character (Unicode Standard Annex 9: U+202E to U+202C or the end of the
+ * line).
+ */
 const REVERSED = /\u202e([^\u202c\n]*)/g;
 const reversed = (_: string, text: string): string => [...text].reverse().join('');
 
@@ -69,7 +75,10 @@ function readPages(documents: readonly CapturedDocument[]): SeenPage[] {
   });
 }
 
-/** Text that can be searched for phrases: `lowerCase`, Unicode NFKC, Latin letters for look-alikes, single spaces, line breaks kept. Pure. */
+/**
+ * Text that can be searched for phrases: `lowerCase`, Unicode NFKC, Latin letters for look-alikes, single spaces, line
+ * breaks kept. Pure.
+ */
 export function readableText(text: string): string {
   const shown =
     text.length <= HEAD_LENGTH + TAIL_LENGTH ? text : `${text.slice(0, HEAD_LENGTH)}\n${text.slice(-TAIL_LENGTH)}`;

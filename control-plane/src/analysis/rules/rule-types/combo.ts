@@ -109,8 +109,9 @@ function unmet(written: ComboConfig, tags: Tags): string | null {
 }
 
 /**
- * Where a combo holds (spec 2.6): [''] on the whole scan, or the first links on each of which all conditions hold. Tags that belong to no link
- * keep a `url` combo on the whole scan; one that asks only for absent tags is tried on all links.
+ * Where a combo holds (spec 2.6): [''] on the whole scan, or the first links on each of which all conditions hold. Tags
+ * that belong to no link keep a `url` combo on the whole scan; one that asks only for absent tags is tried on all
+ * links.
  */
 function matchCombo(written: ComboConfig, found: FoundTag[], links: string[]): string[] {
   const named = new Set(combo.inputs(written));

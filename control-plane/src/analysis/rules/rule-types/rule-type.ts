@@ -15,8 +15,8 @@ export type RuleTarget = (typeof RULE_TARGETS)[number];
 export const SLUG_PATTERN = '^[a-z0-9][a-z0-9_-]{0,99}$';
 
 /**
- * What the check of a configuration needs: the known tags, and whether RE2 accepts patterns (asked in a thread). `ofPlatform`: its combos count the tags
- * of all organizations too; absent: false.
+ * What the check of a configuration needs: the known tags, and whether RE2 accepts patterns (asked in a thread).
+ * `ofPlatform`: its combos count the tags of all organizations too; absent: false.
  */
 export type RuleCheckParts = {
   tags: Tags;
@@ -37,7 +37,10 @@ type TypeOfRule<Name extends string, C> = {
   issues(config: C, parts: RuleCheckParts): Issue[] | Promise<Issue[]>;
 };
 
-/** How a search proceeds, cheapest first: looks names up, one automaton over URLs, one pass for all words, one rule after the other. */
+/**
+ * How a search proceeds, cheapest first: looks names up, one automaton over URLs, one pass for all words, one rule
+ * after the other.
+ */
 export const SEARCH_COSTS = ['lookup', 'url_automaton', 'word_pass', 'rule_by_rule'] as const;
 
 /** A type whose rules search texts. Types are run in the order of their `cost`, then of their `source`. */
@@ -120,7 +123,8 @@ export type ModelType<Name extends string, C> = TypeOfRule<Name, C> & {
   /** The tags that a rule can assign, each with its meaning. */
   tags(config: Partial<C>): Record<string, string>;
   /**
-   * Asks for the tags of a rule, of those in `slugs`. Evidence without content has none. Rejects only if `signal` is aborted.
+   * Asks for the tags of a rule, of those in `slugs`. Evidence without content has none. Rejects only if `signal` is
+   * aborted.
    */
   match(
     ask: AskModel,

@@ -26,7 +26,10 @@ export type Submission = {
 /** Scans that are written at the same time: they share a sync of the disk. */
 const WRITTEN_AT_ONCE = 100;
 
-/** The same for a step of a run, between which requests go on: nobody waits for the step, and writing a scan holds the event loop. */
+/**
+ * The same for a step of a run, between which requests go on: nobody waits for the step, and writing a scan holds the
+ * event loop.
+ */
 const OF_RUN_AT_ONCE = 20;
 const PAUSE_OF_RUN_MS = 5;
 
@@ -52,9 +55,10 @@ export function submitTogether(parts: SubmitParts): Submit {
 }
 
 /**
- * Counts the checks of new scans, stores the scans and acknowledges them: one write holds a scan and its charge. The jobs are queued
- * without waiting: if Redis is unavailable, the refill queues them later. A scan whose id exists already is returned as it is:
- * the request that created it was interrupted. Throws 403 if there are more than the organization may make.
+ * Counts the checks of new scans, stores the scans and acknowledges them: one write holds a scan and its charge. The
+ * jobs are queued without waiting: if Redis is unavailable, the refill queues them later. A scan whose id exists
+ * already is returned as it is: the request that created it was interrupted. Throws 403 if there are more than the
+ * organization may make.
  */
 async function submit(parts: SubmitParts, { scans: sent, request }: Submission): Promise<ScanRecord[]> {
   const reserved = await reserve(parts, sent, request);
