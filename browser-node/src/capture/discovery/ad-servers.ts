@@ -1,6 +1,7 @@
 import { adNetworkName, companyOf } from '@adsweep/shared/ads/ad-companies.ts';
 import { sameOwner } from '@adsweep/shared/ads/same-owner.ts';
 import { isPublicHost } from '@adsweep/shared/urls/public-host.ts';
+import { isOfServer } from '../session/urls.ts';
 
 /** The network of an ad and the host of its ad server; '' = unknown. */
 export type Network = { network: string; networkHost: string };
@@ -28,7 +29,7 @@ const AD_SERVER_SOFTWARE = /\/delivery\/(afr|ajs|al|apu|spc|asyncjs|asyncspc|avw
 
 /** Whether a URL belongs to an ad server: one of a known network, or one that runs known software. */
 export const isOfAdServer = (url: string): boolean =>
-  adServerName(url) !== null || (/^https?:/i.test(url) && AD_SERVER_SOFTWARE.test(url));
+  adServerName(url) !== null || (isOfServer(url) && AD_SERVER_SOFTWARE.test(url));
 
 /**
  * The network of an ad: that of the first of `urls`, in the order of the requests, which is not of the publisher or its
@@ -37,7 +38,7 @@ export const isOfAdServer = (url: string): boolean =>
  */
 export function networkOf(urls: readonly string[], publisher: string): Network {
   for (const url of urls) {
-    if (!/^https?:/i.test(url) || !URL.canParse(url) || sameOwner(url, publisher)) continue;
+    if (!isOfServer(url) || !URL.canParse(url) || sameOwner(url, publisher)) continue;
     const network = adServerName(url);
     const { hostname } = new URL(url);
     if (network !== null) return { network, networkHost: hostname };

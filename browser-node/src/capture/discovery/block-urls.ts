@@ -1,5 +1,6 @@
 import type { AdSignal } from '@adsweep/shared/capture/ad-block.ts';
 import { sameSite } from '@adsweep/shared/urls/registrable-domain.ts';
+import { isOfServer } from '../session/urls.ts';
 import { adServerName } from './ad-servers.ts';
 import type { PageRequest } from './page-facts.ts';
 import type { NodeRef, PageIndex } from './page-index.ts';
@@ -38,7 +39,7 @@ export function urlsOf(
     .filter(isServed);
   const frame = outermostFrame(page, slot);
   const publisher = page.documentAt(0).url;
-  const isWritten = !frame.some((url) => /^https?:/i.test(url) && !sameSite(url, publisher));
+  const isWritten = !frame.some((url) => isOfServer(url) && !sameSite(url, publisher));
   return [
     ...asked.slice(0, 1).map(({ url }) => url),
     ...frame,

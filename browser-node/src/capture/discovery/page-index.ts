@@ -1,6 +1,6 @@
 import { registrableDomain } from '@adsweep/shared/urls/registrable-domain.ts';
 import { type Box, unionOf } from '../box.ts';
-import { urlKey } from '../session/urls.ts';
+import { isOfServer, urlKey } from '../session/urls.ts';
 import type { PageDocument, PageFacts, PageNode, PageRequest } from './page-facts.ts';
 
 /** A node of a page: its document's index in the facts, and its own in the document. */
@@ -145,14 +145,14 @@ export class PageIndex {
     if (address === '') return '';
     let at = document;
     // A frame without an address of its own has that of the document around it.
-    for (let depth = 0; depth < 20 && !isOfWeb(this.#baseOf(at)); depth += 1)
+    for (let depth = 0; depth < 20 && !isOfServer(this.#baseOf(at)); depth += 1)
       at = this.documentAt(at).owner?.document ?? 0;
     return URL.parse(address, this.#baseOf(at))?.href ?? '';
   }
 
   #baseOf(document: number): string {
     const { url, baseUrl = '' } = this.documentAt(document);
-    return isOfWeb(baseUrl) ? baseUrl : url;
+    return isOfServer(baseUrl) ? baseUrl : url;
   }
 
   /** The registrable domains of what was requested. */
@@ -202,7 +202,7 @@ export class PageIndex {
   requestsAround(document: number): PageRequest[] {
     const inside = this.#framesIn.get(this.documentAt(document).frameId) ?? [];
     const outer = this.documentAt(document).owner?.document;
-    const isWritten = !/^https?:/i.test(this.documentAt(document).url);
+    const isWritten = !isOfServer(this.documentAt(document).url);
     const documents = [...inside, ...(isWritten && outer !== undefined ? [outer] : [])];
     return documents.flatMap((one) => this.requestsOf(one));
   }
@@ -238,8 +238,6 @@ export class PageIndex {
 }
 
 export const keyOf = ({ document, node }: NodeRef): string => `${document}:${node}`;
-
-const isOfWeb = (url: string): boolean => /^https?:/i.test(url);
 
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : '');
 

@@ -1,5 +1,6 @@
 import type { AdSignal } from '@adsweep/shared/capture/ad-block.ts';
 import { registrableDomain, sameSite } from '@adsweep/shared/urls/registrable-domain.ts';
+import { isOfServer } from '../session/urls.ts';
 import { isOfAdServer } from './ad-servers.ts';
 import { isAdSize } from './ad-sizes.ts';
 import { isNative, nativeDomainsOf } from './native-widgets.ts';
@@ -37,7 +38,7 @@ function isWritten({ page, ref, tag }: Candidate): boolean {
   if (inside === null) return false;
   const { url, isRead } = page.documentAt(inside);
   if (!isRead) return false;
-  return !/^https?:/i.test(url) || url === page.documentAt(ref.document).url;
+  return !isOfServer(url) || url === page.documentAt(ref.document).url;
 }
 
 /** Where an element leads by a link, its own or one around it; '' = nowhere. */
@@ -122,7 +123,7 @@ export function leadsElsewhere(page: PageIndex, ref: NodeRef): boolean {
     if (left === 0) break;
     const { tag, attributes } = page.node(at);
     const url = tag === 'a' ? page.resolve(at.document, attributes.href ?? '') : urlIn(attributes.onclick ?? '');
-    if (!/^https?:/i.test(url)) continue;
+    if (!isOfServer(url)) continue;
     if (sameSite(url, publisher)) return false;
     leads = true;
   }

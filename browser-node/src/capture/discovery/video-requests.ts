@@ -1,3 +1,4 @@
+import { isOfServer } from '../session/urls.ts';
 import { adServerName } from './ad-servers.ts';
 import type { PageRequest } from './page-facts.ts';
 
@@ -9,7 +10,7 @@ const DATA: ReadonlySet<string> = new Set(['xhr', 'fetch', 'other']);
 
 /** Whether a request asks for a video ad: of an ad server, or one whose answer is XML. */
 export function asksForVideoAd({ url, resourceType, contentType }: PageRequest): boolean {
-  if (!/^https?:/.test(url) || !DATA.has(resourceType)) return false;
+  if (!isOfServer(url) || !DATA.has(resourceType)) return false;
   if (GOOGLE_VIDEO.test(url)) return true;
   const isXml = /xml/i.test(contentType) && !/html|svg|rss|atom/i.test(contentType);
   return (VIDEO_AD.test(url) && (isXml || adServerName(url) !== null)) || (isXml && adServerName(url) !== null);

@@ -1,6 +1,7 @@
 import { adSizes, hasSizeOf } from '@adsweep/shared/ads/ad-sizes.ts';
 import { areaOf, type Box, intersectionOf, sharedArea, unionOf } from '../box.ts';
 import type { Visual } from '../page-scripts/measure-visuals.ts';
+import { isOfServer } from '../session/urls.ts';
 
 /**
  * A frame of a tab as it was measured. `box`: where the tab shows it, in CSS pixels of the tab's page; null: nowhere.
@@ -88,5 +89,4 @@ export function pathOf(frames: readonly SeenFrame[], frameId: string): SeenFrame
  * that the parent wrote, which takes over the parent's URL (HTML, `document.open`). Pure.
  */
 export const innermostWithUrl = (path: readonly SeenFrame[]): SeenFrame | undefined =>
-  path.find(({ url }, at) => /^https?:/i.test(url) && !path.slice(at + 1).some((outer) => outer.url === url)) ??
-  path.at(-1);
+  path.find(({ url }, at) => isOfServer(url) && !path.slice(at + 1).some((outer) => outer.url === url)) ?? path.at(-1);

@@ -261,6 +261,6 @@ export type Navigation = { from: string; to: string };
 export function isClickThrough({ from, to }: Navigation): boolean {
   if (!isOfServer(to)) return false;
   const [here, there] = [URL.parse(from), URL.parse(to)];
-  if (!here || !there || !/^https?:$/.test(here.protocol)) return true;
+  if (!here || !there || !isOfServer(here.href)) return true;
   return registrableDomain(from) !== registrableDomain(to) || here.pathname !== there.pathname;
 }

@@ -1,4 +1,5 @@
 import { mraid } from '../page-scripts/mraid.ts';
+import { isOfServer } from '../session/urls.ts';
 import type { OwnAnswer } from './page-loads.ts';
 
 /** The size of a placement in CSS pixels. */
@@ -40,7 +41,7 @@ export function placementPage(host: string, tag: string): string {
 }
 
 /** Whether an ad tag is the URL of a page with the creative, not markup. */
-export const isTagUrl = (tag: string): boolean => /^\s*https?:/i.test(tag) && URL.canParse(tag.trim());
+export const isTagUrl = (tag: string): boolean => isOfServer(tag.trim()) && URL.canParse(tag.trim());
 
 /**
  * A comment, up to where parsers see its end: one that is not closed contains all that follows (HTML, 13.2.5.43 to 52).

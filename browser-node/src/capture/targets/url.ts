@@ -5,6 +5,7 @@ import type { MemberCapture } from '../session/capture-session.ts';
 import { causeText } from '../session/ending.ts';
 import type { OpenTab } from '../session/open-tabs.ts';
 import { settle } from '../session/settle.ts';
+import { isOfServer } from '../session/urls.ts';
 import type { CaptureTarget, Visited } from './target.ts';
 
 /** A page: every tab is a landing, and the capture fails with the first one. */
@@ -12,7 +13,7 @@ export const url: CaptureTarget = { refusal, visit };
 
 /** A browser opens file: and view-source: from its address bar; Chromium refuses them to pages. */
 function refusal({ target }: CaptureRequest): CaptureFailure | null {
-  const isWeb = URL.canParse(target.value) && /^https?:$/.test(new URL(target.value).protocol);
+  const isWeb = isOfServer(URL.parse(target.value)?.href ?? '');
   return isWeb ? null : { code: 'navigation: BLOCKED_URL', cause: `not an http(s) URL: ${target.value.slice(0, 200)}` };
 }
 

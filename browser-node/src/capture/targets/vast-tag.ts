@@ -10,6 +10,7 @@ import { publisherFragment, publisherUrl } from '../harness/publisher-url.ts';
 import type { CaptureRequest } from '../session/capture-outcome.ts';
 import type { MemberCapture } from '../session/capture-session.ts';
 import type { OpenTab } from '../session/open-tabs.ts';
+import { isOfServer } from '../session/urls.ts';
 import type { Point } from '../session/visitor-click.ts';
 import { awaitTrackers } from '../vast/await-trackers.ts';
 import { documentFetcher } from '../vast/fetch-document.ts';
@@ -111,7 +112,7 @@ async function resolve(
   { page, responses, log }: Player,
 ): Promise<Resolution> {
   const fetchDocument = documentFetcher(capture, page, responses, (url) => log.fill(null, url, {}));
-  const isUrl = /^\s*https?:/i.test(target.value);
+  const isUrl = isOfServer(target.value.trim());
   const root = isUrl ? await fetchDocument(target.value.trim()) : inlineDocument(target.value, page.url);
   return unwrap(root, fetchDocument);
 }
@@ -178,5 +179,5 @@ function firstUrlOf(tag: string): string {
   const [ad] = parseVast(tag)?.ads ?? [];
   const files = ad?.linears.flatMap(({ mediaFiles }) => mediaFiles.map(({ url }) => url)) ?? [];
   const named = [ad?.wrapper?.uri, ...files, ...(ad?.trackers.map(({ url }) => url) ?? [])];
-  return named.find((url) => url && /^https?:/i.test(url)) ?? (/^\s*https?:/i.test(tag) ? tag : '');
+  return named.find((url) => url && isOfServer(url)) ?? (isOfServer(tag.trim()) ? tag : '');
 }

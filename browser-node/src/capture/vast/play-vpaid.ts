@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { VastDisplay, VastLinear } from '@adsweep/shared/vast/vast-document.ts';
 import { runVpaid, type VpaidMessage, type VpaidStart, vpaidMessages } from '../page-scripts/vpaid.ts';
+import { isOfServer } from '../session/urls.ts';
 import { isAbout } from './ad-trackers.ts';
 import type { TimedPlayer } from './player.ts';
 import type { PlayerPage } from './player-page.ts';
@@ -175,8 +176,7 @@ class VpaidRun {
     const { ad, script, clickThrough } = this.#vpaid;
     const landing = url.trim() || clickThrough;
     const moment = { assetUrl: script, playheadMs: this.playedMs };
-    if (playerHandles === 'true' && /^https?:/i.test(landing))
-      await this.#page.open(this.#log.fill(ad, landing, moment));
+    if (playerHandles === 'true' && isOfServer(landing)) await this.#page.open(this.#log.fill(ad, landing, moment));
   }
 }
 

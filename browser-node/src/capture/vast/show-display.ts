@@ -1,6 +1,7 @@
 import type { VastDisplay, VastResource } from '@adsweep/shared/vast/vast-document.ts';
 import type { ResourceState, ShownResource } from '../page-scripts/video-player.ts';
 import type { NetworkJournal } from '../session/network-journal.ts';
+import { isOfServer } from '../session/urls.ts';
 import type { PlayerPage } from './player-page.ts';
 import { lastResponse } from './requests-by-url.ts';
 import { absolute } from './wrapper-chain.ts';
@@ -45,7 +46,7 @@ export function resourceOf(
   if (!resource) return null;
   const { form } = resource;
   const value = form === 'html' ? resource.value : absolute(resource.value, base);
-  return form === 'html' || /^https?:/i.test(value) ? { form, value } : null;
+  return form === 'html' || isOfServer(value) ? { form, value } : null;
 }
 
 /** The script of a nonlinear VPAID ad. */

@@ -1,5 +1,5 @@
 import type { AdPart, CapturedTracker } from '@adsweep/shared/capture/vast.ts';
-import { clipUrl } from '../session/urls.ts';
+import { clipUrl, isOfServer } from '../session/urls.ts';
 import type { DeclaredTracker } from './ad-trackers.ts';
 import { FILLED_URL_MAX, fillMacros, type MacroContext } from './macros.ts';
 import type { PlayerPage } from './player-page.ts';
@@ -129,7 +129,7 @@ export class TrackerLog {
   }
 }
 
-const isRequestable = (url: string): boolean => url.length <= FILLED_URL_MAX && /^https?:/i.test(url);
+const isRequestable = (url: string): boolean => url.length <= FILLED_URL_MAX && isOfServer(url);
 
 /**
  * So many trackers are requested at once, and the next ones after a pause: each request takes several messages of the

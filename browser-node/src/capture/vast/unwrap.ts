@@ -3,6 +3,7 @@ import { VAST_LENGTH_MAX } from '@adsweep/shared/limits.ts';
 import { readVast } from '@adsweep/shared/vast/read-vast.ts';
 import type { VastAd, VastDocument, VastWrapper } from '@adsweep/shared/vast/vast-document.ts';
 import { parseXml } from '@adsweep/shared/vast/xml.ts';
+import { isOfServer } from '../session/urls.ts';
 import type {
   ChainAd,
   ChainDocument,
@@ -205,7 +206,7 @@ const isShowable = ({ linears, nonLinears }: VastAd): boolean =>
 /** An http(s) URL as the document at `base` means it, without its fragment; null for any other. */
 function resolveUrl(text: string, base: string): string | null {
   const url = URL.parse(text, base || undefined);
-  if (!url || !/^https?:$/.test(url.protocol)) return null;
+  if (!url || !isOfServer(url.href)) return null;
   url.hash = '';
   return url.href;
 }
