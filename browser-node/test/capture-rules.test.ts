@@ -34,21 +34,21 @@ describe('settled pages', () => {
   const times = { loadedAt: 0, parsedAt: null, paintedAt: null, lastHopAt: 0, refreshDueAt: 0 };
   const tab = (change: object) => ({ ...times, refused: false, ...change });
   const tabs = (...changes: object[]) => changes.map((change) => ({ tab: tab(change) })) as Landings;
-  const journal = (lastLoadingAt: number, underWay = 0) => ({
+  const requests = (lastLoadingAt: number, pending = 0) => ({
     lastActivityAt: lastLoadingAt,
     lastLoadingAt,
-    underWay: () => underWay,
+    count: () => pending,
     awaitsCode: false,
   });
-  const quiet = journal(0);
+  const quiet = requests(0);
 
   it('a settled page has loaded, was watched for a while and has no pending request', () => {
     assert.equal(settledIn(tabs({}), quiet, NOW), 0);
     assert.equal(settledIn(tabs({ loadedAt: null }), quiet, NOW), QUIET_MS);
     assert.equal(settledIn(tabs({ loadedAt: NOW - 100 }), quiet, NOW), DWELL_MS - 100);
     assert.equal(settledIn(tabs({}, { lastHopAt: NOW }), quiet, NOW), DWELL_MS);
-    assert.equal(settledIn(tabs({}), journal(NOW - 200), NOW), QUIET_MS - 200);
-    assert.equal(settledIn(tabs({}), journal(0, 1), NOW), QUIET_MS);
+    assert.equal(settledIn(tabs({}), requests(NOW - 200), NOW), QUIET_MS - 200);
+    assert.equal(settledIn(tabs({}), requests(0, 1), NOW), QUIET_MS);
   });
 
   it('a settled page has announced no refresh, unless that is due much later', () => {
@@ -60,7 +60,7 @@ describe('settled pages', () => {
     const polling = (lastLoadingAt: number) => ({
       lastActivityAt: NOW - 100,
       lastLoadingAt,
-      underWay: (_?: number, countsPolls = true) => (countsPolls ? 1 : 0),
+      count: (_?: number, countsPolls = true) => (countsPolls ? 1 : 0),
       awaitsCode: false,
     });
     const loaded = (msAgo: number | null) => tabs({ loadedAt: msAgo && NOW - msAgo, lastHopAt: NOW - DWELL_MS });
@@ -119,12 +119,12 @@ describe('settled pages', () => {
 describe('settling', () => {
   const BUDGET_MS = 12_000;
   const landings = (promptNavigations: number) => [{ tab: { promptNavigations } }] as OpenTab[];
-  const extensionFor = (change: Partial<{ isLate: boolean; lateMs: number; underWay: number }>) => {
-    const { isLate = false, lateMs = 0, underWay = 0 } = change;
-    const journal = { ended: 0, underWay: () => underWay };
-    const parts = { budgetMs: BUDGET_MS, lateMs, journal, isLate: async () => isLate };
+  const extensionFor = (change: Partial<{ isLate: boolean; lateMs: number; pending: number }>) => {
+    const { isLate = false, lateMs = 0, pending = 0 } = change;
+    const requests = { ended: 0, count: () => pending };
+    const parts = { budgetMs: BUDGET_MS, lateMs, requests, isLate: async () => isLate };
     const requestsEnd = () => {
-      journal.ended += 1;
+      requests.ended += 1;
     };
     return { requestsEnd, extension: new SettleExtension(parts) };
   };
@@ -139,7 +139,7 @@ describe('settling', () => {
   }
 
   it('the time for tabs to settle is not extended for a page that is slow on an idle machine', async () => {
-    const { extension, requestsEnd } = extensionFor({ underWay: FLOOD_REQUESTS });
+    const { extension, requestsEnd } = extensionFor({ pending: FLOOD_REQUESTS });
     assert.equal(await total(extension, landings(10), requestsEnd), 0);
   });
 
@@ -153,7 +153,7 @@ describe('settling', () => {
 
   it('the time for tabs to settle is extended up to the limit while a flood of requests is served, and while a tab keeps navigating', async () => {
     const limit = BUDGET_MS * (SETTLE_FACTOR_MAX - 1);
-    const flood = () => extensionFor({ underWay: FLOOD_REQUESTS + 1 });
+    const flood = () => extensionFor({ pending: FLOOD_REQUESTS + 1 });
     const { extension, requestsEnd } = flood();
     assert.equal(await total(extension, landings(0), requestsEnd), limit);
     assert.equal(await total(flood().extension, landings(0)), 0);

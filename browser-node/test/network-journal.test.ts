@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DevTools, TargetSession } from '../src/capture/devtools/devtools.ts';
 import { NetworkJournal } from '../src/capture/session/network-journal.ts';
+import { PendingRequests } from '../src/capture/session/pending-requests.ts';
+import { recordRequests } from '../src/capture/session/record-requests.ts';
 import { Tab } from '../src/capture/session/tab.ts';
 
-/** A journal of a tab, and the requests that the tab makes and gets answered. */
+/** The record of a tab's requests, those that are pending, and what makes the tab request something and get answers. */
 function recorded() {
   const listeners = new Map<string, (payload: object, session: TargetSession) => void>();
   const devtools = {
@@ -12,7 +14,9 @@ function recorded() {
     sessions: () => [],
   } as unknown as DevTools;
   const tabs = new Map<string, Tab>();
-  const journal = new NetworkJournal(devtools, tabs);
+  const journal = new NetworkJournal(tabs);
+  const pendingRequests = new PendingRequests();
+  recordRequests(devtools, tabs, { journal, pendingRequests });
   const tab = { targetId: 'tab', type: 'page', parent: null } as unknown as TargetSession;
   let requests = 0;
   const worker = { targetId: 'worker', type: 'service_worker', parent: null } as unknown as TargetSession;
@@ -29,22 +33,22 @@ function recorded() {
       end: () => listeners.get('Network.loadingFinished')?.({ requestId }, by),
     };
   };
-  return { journal, tabs, tab, request, worker };
+  return { journal, pendingRequests, tabs, request, worker };
 }
 
 test('requests are polling if a script repeats them whatever their query, and are loading if they are new, or are images', () => {
-  const { journal, request } = recorded();
+  const { pendingRequests, request } = recorded();
   const pending = (type: string, url: string) => {
     const { end } = request(type, url);
-    const counts = [journal.underWay(), journal.underWay(undefined, false)];
+    const counts = [pendingRequests.count(), pendingRequests.count(undefined, false)];
     end();
     return counts;
   };
   for (let at = 0; at < 3; at += 1) assert.deepEqual(pending('Fetch', `http://shop.example/news?${at}`), [1, 1]);
-  const { lastLoadingAt } = journal;
+  const { lastLoadingAt } = pendingRequests;
   assert.deepEqual(pending('Fetch', 'http://shop.example/news?3'), [1, 0]);
-  assert.equal(journal.lastLoadingAt, lastLoadingAt);
-  assert.ok(journal.lastActivityAt > lastLoadingAt);
+  assert.equal(pendingRequests.lastLoadingAt, lastLoadingAt);
+  assert.ok(pendingRequests.lastActivityAt > lastLoadingAt);
   assert.deepEqual(pending('Fetch', 'http://shop.example/other'), [1, 1]);
   for (let at = 0; at < 5; at += 1) assert.deepEqual(pending('Image', `http://shop.example/resized?${at}`), [1, 1]);
 });

@@ -84,12 +84,12 @@ async function showScreen(session: CaptureSession, { session: target, frameId }:
   return session.ending.race(scrolling.catch(() => null));
 }
 
-async function dwell({ ending, journal }: CaptureSession): Promise<void> {
+async function dwell({ ending, pendingRequests }: CaptureSession): Promise<void> {
   const since = performance.now();
   const ageMs = () => performance.now() - since;
   while (
     !ending.failure &&
-    (ageMs() < SCREEN_MS || (journal.unanswered(SLOW_SCREEN_MS) > 0 && ageMs() < SLOW_SCREEN_MS))
+    (ageMs() < SCREEN_MS || (pendingRequests.unanswered(SLOW_SCREEN_MS) > 0 && ageMs() < SLOW_SCREEN_MS))
   )
     await ending.race(pause(STEP_MS));
 }

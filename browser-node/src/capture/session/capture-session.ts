@@ -14,6 +14,8 @@ import type { Landings } from './landings.ts';
 import { NetworkJournal } from './network-journal.ts';
 import { type OpenTab, OpenTabs, type SessionScope } from './open-tabs.ts';
 import { PageReports } from './page-reports.ts';
+import { PendingRequests } from './pending-requests.ts';
+import { recordRequests } from './record-requests.ts';
 import { type Tab, watchTabs } from './tab.ts';
 import type { Visit } from './visit.ts';
 
@@ -23,6 +25,7 @@ export type CaptureSession = {
   readonly listeners: ContextListeners;
   readonly devtools: DevTools;
   readonly journal: NetworkJournal;
+  readonly pendingRequests: PendingRequests;
   readonly tabs: OpenTabs;
   readonly reports: PageReports;
   readonly ending: Ending;
@@ -118,7 +121,9 @@ export function openSession(
     tabs.known(page)?.tab.timer(subject as TimerSubject, Number(ms) || 0);
   });
   const notes: CaptureSession['notes'] = [];
-  const journal = new NetworkJournal(devtools, tabStates, scope.admitsRequest);
+  const journal = new NetworkJournal(tabStates, scope.admitsRequest);
+  const pendingRequests = new PendingRequests();
+  recordRequests(devtools, tabStates, { journal, pendingRequests });
   /** Whether the capture ends here, because others use the browser that its page fills with frames. */
   const leavesShared = () => {
     if (!open.leaveShared()) return false;
@@ -143,6 +148,7 @@ export function openSession(
     listeners,
     devtools,
     journal,
+    pendingRequests,
     tabs,
     reports,
     ending,

@@ -1,6 +1,6 @@
 import { FLOOD_REQUESTS, SETTLE_EXTENSION_MS, SETTLE_FACTOR_MAX } from './budgets.ts';
-import type { NetworkJournal } from './network-journal.ts';
 import type { OpenTab } from './open-tabs.ts';
+import type { PendingRequests } from './pending-requests.ts';
 import { mayLoop } from './settled-tabs.ts';
 
 /** The interval of checks for progress: long enough to see some even on a heavily overloaded machine. */
@@ -10,7 +10,7 @@ type Progress = {
   budgetMs: number;
   /** How much the budget may be extended when the machine is slow, in ms. */
   lateMs: number;
-  journal: Pick<NetworkJournal, 'underWay' | 'ended'>;
+  requests: Pick<PendingRequests, 'count' | 'ended'>;
   /** Whether the tabs make progress that the machine delays. */
   isLate: (tabs: OpenTab[]) => Promise<boolean>;
 };
@@ -42,10 +42,10 @@ export class SettleExtension {
   }
 
   #reducesFlood(): boolean {
-    const { journal } = this.#progress;
-    const hasProgress = journal.ended > this.#ended;
-    this.#ended = journal.ended;
-    return hasProgress && journal.underWay() > FLOOD_REQUESTS;
+    const { requests } = this.#progress;
+    const hasProgress = requests.ended > this.#ended;
+    this.#ended = requests.ended;
+    return hasProgress && requests.count() > FLOOD_REQUESTS;
   }
 
   #use(ms: number): number {

@@ -65,7 +65,7 @@ class SettleWait {
     this.#until = this.#startedAt + budgetMs;
     const lateMs = underLoad(session, budgetMs) - budgetMs;
     const isLate = (tabs: OpenTab[]) => isDelayedByMachine(session, tabs);
-    this.#extension = new SettleExtension({ budgetMs, lateMs, journal: session.journal, isLate });
+    this.#extension = new SettleExtension({ budgetMs, lateMs, requests: session.pendingRequests, isLate });
   }
 
   get hasLoops(): boolean {
@@ -99,7 +99,7 @@ class SettleWait {
   /** The same as {@link settledIn}, with the windows that wait for their first response. */
   #settledIn(tabs: OpenTab[], now: number): number {
     const isOpening = this.#session.tabs.unanswered().some((tab) => mayBeAnswered(tab, now));
-    return Math.max(settledIn(tabs, this.#session.journal, now), isOpening ? QUIET_MS : 0);
+    return Math.max(settledIn(tabs, this.#session.pendingRequests, now), isOpening ? QUIET_MS : 0);
   }
 
   /** Extends the wait if that is useful; otherwise notes that the tabs did not settle. Whether to go on waiting. */
@@ -126,14 +126,15 @@ class SettleWait {
   }
 }
 
-function waitingIn({ journal, devtools }: CaptureSession, tabs: OpenTab[]): Waiting {
+function waitingIn({ pendingRequests, devtools }: CaptureSession, tabs: OpenTab[]): Waiting {
   const workers = [...devtools.sessions()].filter(({ type }) => type === 'worker' || type === 'shared_worker');
   // Chromium does not report which tab started a shared worker.
   const hasWorker = ({ tab }: OpenTab) =>
     workers.some(
       (worker) => rootOf(worker) === tab.session || (rootOf(worker).type !== 'page' && tab === tabs[0]?.tab),
     );
-  return { hasWorker, isUnanswered: journal.unanswered(LATE_MS) > 0, awaitsCode: journal.awaitsCode };
+  const { awaitsCode } = pendingRequests;
+  return { hasWorker, isUnanswered: pendingRequests.unanswered(LATE_MS) > 0, awaitsCode };
 }
 
 async function look(session: CaptureSession, one: OpenTab): Promise<void> {
@@ -173,8 +174,8 @@ function readWritten(): string {
  * Whether the tabs make progress that the machine delays, and not only the page. An endless response is no progress.
  */
 async function isDelayedByMachine(session: CaptureSession, tabs: OpenTab[]): Promise<boolean> {
-  const { journal } = session;
-  const goesOn = journal.underWay(LONG_REQUEST_MS) > 0 || performance.now() - journal.lastActivityAt < LONG_REQUEST_MS;
+  const { pendingRequests: requests } = session;
+  const goesOn = requests.count(LONG_REQUEST_MS) > 0 || performance.now() - requests.lastActivityAt < LONG_REQUEST_MS;
   return goesOn && (await runDueTimers(session, tabs)) > PROMPT_MS;
 }
 

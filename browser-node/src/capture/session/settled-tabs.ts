@@ -10,8 +10,8 @@ import {
   SETTLE_CHECK_MS,
   SHOWN_AT_LATEST_MS,
 } from './budgets.ts';
-import type { NetworkJournal } from './network-journal.ts';
 import type { OpenTab } from './open-tabs.ts';
+import type { PendingRequests } from './pending-requests.ts';
 import type { Tab } from './tab.ts';
 
 /** Time for a due timer to run, and for the page to act on it. */
@@ -21,7 +21,7 @@ const TIMER_MS = 100;
  * What a page requests: when it did last, how many requests are pending, and whether one of a document, script or style
  * sheet is.
  */
-type Requests = Pick<NetworkJournal, 'underWay' | 'lastActivityAt' | 'lastLoadingAt' | 'awaitsCode'>;
+type Requests = Pick<PendingRequests, 'count' | 'lastActivityAt' | 'lastLoadingAt' | 'awaitsCode'>;
 
 /**
  * When the document of a tab had loaded. While nothing but pictures and data is pending, it counts as loaded once it is
@@ -38,11 +38,11 @@ function loadedAtOf({ loadedAt, parsedAt, paintedAt }: Tab, awaitsCode: boolean)
  * refresh and no pending request; 0: it is so now. {@link LATE_MS} after the load, requests that are polling do not
  * count: they go on for as long as the page is open. Pure.
  */
-export function settledIn(tabs: OpenTab[], journal: Requests, now: number): number {
-  const { awaitsCode } = journal;
+export function settledIn(tabs: OpenTab[], requests: Requests, now: number): number {
+  const { awaitsCode } = requests;
   const countsPolls = tabs.some(({ tab }) => !tab.refused && (loadedAtOf(tab, awaitsCode) ?? now) + LATE_MS > now);
-  const lastAt = countsPolls ? journal.lastActivityAt : journal.lastLoadingAt;
-  const quietIn = journal.underWay(LONG_REQUEST_MS, countsPolls) > 0 ? QUIET_MS : lastAt + QUIET_MS - now;
+  const lastAt = countsPolls ? requests.lastActivityAt : requests.lastLoadingAt;
+  const quietIn = requests.count(LONG_REQUEST_MS, countsPolls) > 0 ? QUIET_MS : lastAt + QUIET_MS - now;
   return Math.max(0, quietIn, ...tabs.map(({ tab }) => tabSettledIn(tab, awaitsCode, now)));
 }
 
