@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { ContextObservers } from '../src/browser/context-observers.ts';
-import { UnroutedTraffic } from '../src/browser/request-guard.ts';
+import { UnroutedTraffic } from '../src/browser/unrouted-traffic.ts';
 
 /** The observers of a browser whose events are given to them here, as its connection gives them. */
 function observedBrowser() {

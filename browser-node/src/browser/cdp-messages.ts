@@ -11,12 +11,21 @@ export type ProtocolMessage = {
 /** Sends a message to Chromium. */
 export type Send = (message: ProtocolMessage) => void;
 
+/** The used part of the parameters of `Target.attachedToTarget`. `sessionId`: of the new session. */
+export type Attached = {
+  sessionId: string;
+  targetInfo: { targetId: string; type: string; browserContextId?: string; openerId?: string };
+};
+
+/** The types of targets that are workers. */
+export const WORKER_TYPES: ReadonlySet<string> = new Set(['worker', 'shared_worker', 'service_worker']);
+
 /**
- * A filter between Playwright and Chromium: the messages to send in place of an outgoing one, and whether Playwright
- * gets an incoming one.
+ * A filter between Playwright and Chromium: the messages to send in place of an outgoing one (absent: it itself), and
+ * whether Playwright gets an incoming one.
  */
 export type ProtocolFilter = {
-  outgoing(message: ProtocolMessage): ProtocolMessage[];
+  outgoing?(message: ProtocolMessage): ProtocolMessage[];
   incoming(message: ProtocolMessage, send: Send): boolean;
 };
 

@@ -72,7 +72,7 @@ export class ChromiumPool implements BrowserPool {
 
   /** A context in a browser of its own, which ends with the context. */
   async #openIsolated(options: OpenOptions): Promise<OpenContext> {
-    const browser = await this.#serialize(async () => {
+    const browser = await this.#inTurn(async () => {
       const own = await this.#launch('isolated');
       own.claim();
       own.retire();
@@ -83,7 +83,7 @@ export class ChromiumPool implements BrowserPool {
 
   /** The browser for new contexts, claimed for one. */
   #fresh(): Promise<LiveBrowser> {
-    return this.#serialize(async () => {
+    return this.#inTurn(async () => {
       const browser = await this.#currentOrNext();
       browser.claim();
       return browser;
@@ -91,7 +91,7 @@ export class ChromiumPool implements BrowserPool {
   }
 
   /** Serializes decisions about whether a browser must be started; closing waits for them. */
-  #serialize(work: () => Promise<LiveBrowser>): Promise<LiveBrowser> {
+  #inTurn(work: () => Promise<LiveBrowser>): Promise<LiveBrowser> {
     const mine = this.#lastDecision.then(work);
     this.#lastDecision = mine.catch(() => undefined);
     return mine;

@@ -1,6 +1,6 @@
 import { EXCERPTED_BYTES_MAX } from '@adsweep/shared/limits.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { ProtocolFilter, ProtocolMessage } from './cdp-messages.ts';
+import type { Attached, ProtocolFilter, ProtocolMessage } from './cdp-messages.ts';
 import type { OwnCommands } from './own-commands.ts';
 
 /**
@@ -19,8 +19,6 @@ export type ContextObservation = {
   close(): void;
 };
 
-type Attached = { sessionId: string; targetInfo: TargetInfo };
-type TargetInfo = { targetId: string; type: string; browserContextId?: string };
 type Session = { contextId: string; attached: Attached; parentId: string | undefined };
 
 /**

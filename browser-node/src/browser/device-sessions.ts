@@ -1,8 +1,16 @@
 import type { Device } from '@adsweep/shared/scan/devices/device.ts';
-import { addedCommand, type ProtocolFilter, type ProtocolMessage, type Send, startedWorker } from './cdp-messages.ts';
+import {
+  type Attached,
+  addedCommand,
+  type ProtocolFilter,
+  type ProtocolMessage,
+  type Send,
+  startedWorker,
+  WORKER_TYPES,
+} from './cdp-messages.ts';
 import type { HintValues } from './client-hints.ts';
 import type { WindowBounds } from './device-screens.ts';
-import { type DeviceHeaders, type ProxyCredentials, scriptsPaused, workerScriptsPaused } from './request-guard.ts';
+import { type DeviceHeaders, type ProxyCredentials, pauseScripts, pauseWorkerScripts } from './request-guard.ts';
 
 /**
  * What every target of a context gets before its first script and its first request: the device's properties and the
@@ -32,8 +40,6 @@ const WINDOW_SIDE_MIN = 100;
 /** `windowId`: of a tab that a page opened, once Playwright has placed its window; its opener may move it. */
 type Session = { identity: Identity | null; type: string; targetId: string; isOpened: boolean; windowId?: unknown };
 type Expected = { identity: Identity; resolve: (contextId: string) => void };
-
-const WORKERS = new Set(['worker', 'shared_worker', 'service_worker']);
 
 /**
  * Applies the device to every target by amending Playwright's messages. Playwright pauses each page, popup, frame and
@@ -151,7 +157,7 @@ export class DeviceSessions implements ProtocolFilter {
       case 'Emulation.setTouchEmulationEnabled':
         return [{ ...message, params: { ...message.params, maxTouchPoints: identity.maxTouchPoints } }];
       case 'Runtime.runIfWaitingForDebugger':
-        return WORKERS.has(session.type)
+        return WORKER_TYPES.has(session.type)
           ? [...this.#overrideWorker(message, session.type, identity), message]
           : [message];
       default:
@@ -164,7 +170,7 @@ export class DeviceSessions implements ProtocolFilter {
       { method: 'Emulation.setUserAgentOverride', params: identity.userAgentOverride },
       { method: 'Runtime.evaluate', params: { expression: identity.workerScript } },
     ].map((command) => addedCommand(sessionId, command));
-    if (type === 'service_worker') return [addedCommand(sessionId, scriptsPaused), ...commands];
+    if (type === 'service_worker') return [addedCommand(sessionId, pauseScripts), ...commands];
     return type === 'worker' ? [...this.#pauseWorkerScripts(), ...commands] : commands;
   }
 
@@ -175,7 +181,7 @@ export class DeviceSessions implements ProtocolFilter {
   #pauseWorkerScripts(): ProtocolMessage[] {
     if (this.#pausesWorkerScripts) return [];
     this.#pausesWorkerScripts = true;
-    return [addedCommand(undefined, workerScriptsPaused)];
+    return [addedCommand(undefined, pauseWorkerScripts)];
   }
 
   #responded(message: ProtocolMessage, id: number): void {
@@ -195,10 +201,7 @@ export class DeviceSessions implements ProtocolFilter {
   }
 
   #attached({ sessionId, params }: ProtocolMessage): void {
-    const { targetInfo, sessionId: own } = params as {
-      sessionId: string;
-      targetInfo: { targetId: string; type: string; browserContextId?: string; openerId?: string };
-    };
+    const { targetInfo, sessionId: own } = params as Attached;
     const parent = this.#sessions.get(sessionId ?? '')?.identity ?? null;
     const identity = this.#identities.get(targetInfo.browserContextId ?? '') ?? parent;
     const { targetId, type, openerId } = targetInfo;

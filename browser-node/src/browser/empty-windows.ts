@@ -1,6 +1,4 @@
-import type { ProtocolFilter, ProtocolMessage } from './cdp-messages.ts';
-
-type Attached = { sessionId: string; targetInfo: { targetId: string; type: string } };
+import type { Attached, ProtocolFilter, ProtocolMessage } from './cdp-messages.ts';
 
 /**
  * Whether a window with this URL keeps the empty document that it opens with: the script of a `javascript:` URL writes
@@ -22,10 +20,6 @@ export class EmptyWindows implements ProtocolFilter {
   /** `contextOf`: the id of the context of a session. */
   constructor(contextOf: (sessionId: string) => string | undefined) {
     this.#contextOf = contextOf;
-  }
-
-  outgoing(message: ProtocolMessage): ProtocolMessage[] {
-    return [message];
   }
 
   incoming(message: ProtocolMessage): boolean {

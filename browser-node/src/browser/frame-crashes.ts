@@ -1,6 +1,5 @@
-import type { ProtocolFilter, ProtocolMessage } from './cdp-messages.ts';
+import type { Attached, ProtocolFilter, ProtocolMessage } from './cdp-messages.ts';
 
-type Attached = { sessionId: string; targetInfo: { targetId: string; type: string } };
 type Frame = { targetId: string; parent: string | undefined };
 
 /**
@@ -10,10 +9,6 @@ type Frame = { targetId: string; parent: string | undefined };
 export class FrameCrashes implements ProtocolFilter {
   /** The frames by the sessions that they have, with the session around each. */
   readonly #frames = new Map<string, Frame>();
-
-  outgoing(message: ProtocolMessage): ProtocolMessage[] {
-    return [message];
-  }
 
   incoming(message: ProtocolMessage): boolean {
     const { method, params, sessionId } = message;

@@ -16,9 +16,10 @@ import { PipeTransport } from './pipe-transport.ts';
 import { type RecycleLimits, type RecycleReason, recycleReason } from './recycle-policy.ts';
 import { connectRemote, type RemoteChromium } from './remote-chromium.ts';
 import { longLivedMemory, RENDERER_BYTES_MAX, RendererWatch } from './renderer-watch.ts';
-import { RequestGuard, UnroutedTraffic } from './request-guard.ts';
+import { RequestGuard } from './request-guard.ts';
 import { ScriptReports } from './script-reports.ts';
 import { takeScreenshot } from './take-screenshot.ts';
+import { UnroutedTraffic } from './unrouted-traffic.ts';
 
 const CONNECT_DEADLINE_MS = 15_000;
 const OPEN_DEADLINE_MS = 15_000;
@@ -197,7 +198,7 @@ export class LiveBrowser {
   async open({ emulator, countryCode, ticket }: OpenOptions): Promise<OpenContext> {
     const profile = emulationProfile(emulator, countryCode, ticket, this.version);
     try {
-      const [context, contextId] = await this.#serialize(profile);
+      const [context, contextId] = await this.#createInTurn(profile);
       return this.#asOpenContext(context, contextId);
     } catch (error) {
       if (!(error instanceof ExitCheckError)) this.#markUnhealthy();
@@ -225,7 +226,7 @@ export class LiveBrowser {
   /**
    * Opens contexts one after the other: an expected identity is applied to the next context that Playwright creates.
    */
-  #serialize(profile: EmulationProfile): Promise<[BrowserContext, string]> {
+  #createInTurn(profile: EmulationProfile): Promise<[BrowserContext, string]> {
     const before = this.#opening;
     const mine = before.then(async () => {
       if (this.#isExitUnchecked) await this.#checkExit(profile);

@@ -75,7 +75,7 @@ export class PipeTransport implements ConnectOverCDPTransport {
   send(message: object): void {
     if (this.#closed) throw new Error('the pipe to Chromium is closed');
     const outgoing = this.#filters.reduce(
-      (messages, filter) => messages.flatMap((each) => filter.outgoing(each)),
+      (messages, filter) => messages.flatMap((each) => filter.outgoing?.(each) ?? [each]),
       [message as ProtocolMessage],
     );
     for (const each of outgoing) this.#send(each);

@@ -1,4 +1,4 @@
-import { addedCommand, type ProtocolFilter, type ProtocolMessage, type Send } from './cdp-messages.ts';
+import { type Attached, addedCommand, type ProtocolFilter, type ProtocolMessage, type Send } from './cdp-messages.ts';
 import { amendedHints, type HintValues } from './client-hints.ts';
 
 /** The credentials for a proxy's challenge. */
@@ -12,7 +12,6 @@ export type DeviceHeaders = { 'User-Agent': string; 'Accept-Language': string };
  */
 type HeadersOf = (sessionId: string | undefined, frameId: string) => DeviceHeaders | null;
 type Header = { name: string; value: string };
-type Attached = { sessionId: string; targetInfo: { type: string; browserContextId?: string } };
 const HINT = /^sec-ch-ua/i;
 
 const NAVIGATIONS = new Set(['Page.navigate', 'Target.createTarget']);
@@ -89,15 +88,15 @@ export class RequestGuard implements ProtocolFilter {
     if (!this.#credentialsOf(sessionId)) return [message];
     switch (method) {
       case 'Network.enable':
-        return [message, addedCommand(sessionId, withoutCache), addedCommand(sessionId, guarded)];
+        return [message, addedCommand(sessionId, disableCache), addedCommand(sessionId, guardRequests)];
       case 'Network.setCacheDisabled':
-        return [{ ...message, ...withoutCache }];
+        return [{ ...message, ...disableCache }];
       case 'Fetch.enable':
         this.#routed.add(sessionId);
         return [message];
       case 'Fetch.disable':
         this.#routed.delete(sessionId);
-        return [{ ...message, ...guarded }];
+        return [{ ...message, ...guardRequests }];
       default:
         return [message];
     }
@@ -185,37 +184,8 @@ export class RequestGuard implements ProtocolFilter {
   }
 }
 
-/**
- * Keeps from Playwright the network traffic of targets whose requests it does not route: it makes objects of every
- * request, which the node does not use. It is the last filter, because the others read the traffic.
- */
-export class UnroutedTraffic implements ProtocolFilter {
-  readonly #lineOf: (sessionId: string) => string[];
-  readonly #routes: (sessionId: string) => boolean;
-
-  /**
-   * `lineOf`: a session and those around it; none where it is not the one that Playwright has with a target, but a
-   * further one.
-   */
-  constructor(lineOf: (sessionId: string) => string[], routes: (sessionId: string) => boolean) {
-    this.#lineOf = lineOf;
-    this.#routes = routes;
-  }
-
-  outgoing(message: ProtocolMessage): ProtocolMessage[] {
-    return [message];
-  }
-
-  /** The requests of a worker are paused in the session of its page, and reported in its own. */
-  incoming({ method, sessionId = '' }: ProtocolMessage): boolean {
-    if (!method?.startsWith('Network.')) return true;
-    const line = this.#lineOf(sessionId);
-    return line.length === 0 || line.some((one) => this.#routes(one));
-  }
-}
-
 /** Pauses scripts too: for service workers, whose scripts Chromium requests with its own user agent. */
-export const scriptsPaused = {
+export const pauseScripts = {
   method: 'Fetch.enable',
   params: {
     handleAuthRequests: true,
@@ -230,14 +200,14 @@ export const scriptsPaused = {
  * `Fetch.enable` in the page's session pauses only the page's own workers. Scripts of blob: URLs make no request; while
  * they were paused, a flood of them filled the renderer's memory.
  */
-export const workerScriptsPaused = {
+export const pauseWorkerScripts = {
   method: 'Fetch.enable',
   params: { patterns: [{ urlPattern: 'http*', resourceType: 'Other' }] },
 };
 
 /** Without cache every request reaches the network, where it is recorded. */
-const withoutCache = { method: 'Network.setCacheDisabled', params: { cacheDisabled: true } };
-const guarded = { method: 'Fetch.enable', params: { handleAuthRequests: true, patterns: PAUSED } };
+const disableCache = { method: 'Network.setCacheDisabled', params: { cacheDisabled: true } };
+const guardRequests = { method: 'Fetch.enable', params: { handleAuthRequests: true, patterns: PAUSED } };
 
 /** Whether a paused request is a CORS preflight (Fetch standard, 4.8): pages cannot set its header. */
 function isPreflight({ params }: ProtocolMessage): boolean {

@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { addedCommand, type ProtocolFilter, type ProtocolMessage } from './cdp-messages.ts';
+import {
+  type Attached,
+  addedCommand,
+  type ProtocolFilter,
+  type ProtocolMessage,
+  WORKER_TYPES,
+} from './cdp-messages.ts';
 
-const WORKERS = new Set(['worker', 'shared_worker', 'service_worker']);
 /**
  * Frames of the stack that Chromium adds to a request, a log entry and a console line. The default is 200, each with
  * the URL that the script claims to have: up to 1 MB for every frame.
@@ -62,11 +67,10 @@ export class ScriptReports implements ProtocolFilter {
   }
 
   #attached({ sessionId, targetInfo }: Attached): void {
-    if (WORKERS.has(targetInfo.type)) this.#workers.add(sessionId);
+    if (WORKER_TYPES.has(targetInfo.type)) this.#workers.add(sessionId);
   }
 }
 
-type Attached = { sessionId: string; targetInfo: { type: string } };
 /** A JavaScript context as Chromium describes it; `isDefault`: it is the one in which the scripts of the page run. */
 type Context = { id: number; auxData: { isDefault?: boolean; frameId?: string } };
 

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DeadlineError } from '@adsweep/shared/service/with-deadline.ts';
+import { WORKER_TYPES } from '../../browser/cdp-messages.ts';
 import { ResponseTooLargeError } from '../../browser/own-commands.ts';
 import { type CommandAnswer, rootOf, type TargetSession } from '../devtools/devtools.ts';
 import {
@@ -22,8 +23,6 @@ const SAMPLING_US = 10_000;
 /** A worker on a busy machine may take this long to answer. */
 const UNANSWERED_AT_LEAST_MS = 1_000;
 
-const WORKERS = new Set(['worker', 'shared_worker', 'service_worker']);
-
 /**
  * How busy workers are: those of a tab that also has a WebSocket, and those that are found computing. Chromium does not
  * report which tab started a shared or service worker: these, with their own workers and sockets, are attributed to the
@@ -41,7 +40,7 @@ export const workerLoad: Collector = {
         const homes = index === 0 ? [tab.session.targetId, ''] : [tab.session.targetId];
         const ofTab = [...sockets].filter(([session]) => homes.includes(tabOf(session)));
         const all = [...capture.devtools.sessions()].filter(
-          (session) => WORKERS.has(session.type) && homes.includes(tabOf(session)),
+          (session) => WORKER_TYPES.has(session.type) && homes.includes(tabOf(session)),
         );
         const workers = all.slice(0, WORKERS_PROFILED_MAX);
         const sharesOver = (ms: number) => Promise.all(workers.map((worker) => watchWorker(worker, tab.session, ms)));
