@@ -21,18 +21,18 @@ try {
   const logger = createLogger('browser-node', config.ADSWEEP_LOG_LEVEL).child({ node_id: config.ADSWEEP_NODE_ID });
   for (const name of unreadVariables()) logger.warn({ name }, 'a variable is set that is no setting of this service');
   let stops: Stop[] = [];
-  let giveBackAll = () => {};
+  let releaseLeases = () => {};
   const partMs = config.ADSWEEP_DRAIN_SECONDS * 1000 + PART_STOPS_IN_MS;
   stopOnSignal(
     logger,
     () => stops,
     partMs,
-    () => giveBackAll(),
+    () => releaseLeases(),
   );
   const tracing = await startTracing({ name: 'browser-node', instance: config.ADSWEEP_NODE_ID }, config, logger);
   const node = await startNode(config, capturePage, logger);
   stops = [...node.stops, ...tracing];
-  giveBackAll = node.giveBackAll;
+  releaseLeases = node.releaseLeases;
   containFaults(process, () => void node.endBrowsers(), logger);
   announceReady(logger, { metrics: node.metricsPort });
 } catch (error) {

@@ -45,7 +45,7 @@ test('an unreachable proxy-router fails the attempt with proxy: UPSTREAM_FAILED'
 
 test('an idle node reports that it waits for the proxy-router although no job has shown that it is gone; a busy one does not ask', async (t) => {
   const router = await FakeRouter.start();
-  const exits = new ExitsClient(router.url, 'node-token', ['127.0.0.1']);
+  const exits = new ExitsClient(router.url, () => 'node-token', ['127.0.0.1']);
   const gate = new ClaimGate();
   let tries = 0;
   const connect = async () => {
@@ -166,7 +166,7 @@ for (const aheadMs of [600_000, -600_000, 0])
   test(`the times of what the gateway carried are those of the node if the clock of the router is ${aheadMs} ms ahead`, async (t) => {
     const router = await FakeRouter.start();
     t.after(() => router.close());
-    const exits = new ExitsClient(router.url, 'token', ['127.0.0.1']);
+    const exits = new ExitsClient(router.url, () => 'token', ['127.0.0.1']);
     Object.assign(router, { aheadMs, carriedAt: [Date.now()] });
     if (aheadMs === 0) router.ticket = { ...router.ticket, expires_at: new Date(Date.now() + 60_000).toISOString() };
     const asked = { targeting: MEMBER.targeting, session: 's', scan_id: 'scan-1', ttl_seconds: 60 };

@@ -59,7 +59,7 @@ test('a node that gets a second stop signal returns its running captures at once
   const leaseId = plane.give();
   await plane.received('renew');
   const stopped = loop.stop(600_000);
-  loop.giveBackAll();
+  loop.releaseAll();
   assert.equal((await plane.received('release')).leaseId, leaseId);
   await stopped;
 });

@@ -9,7 +9,7 @@ export type HoldReason = 'drain' | NodeService | NodeResource;
 /** Whether a node may acquire leases: while no reason holds it, and never again once the gate is closed. */
 export class ClaimGate {
   readonly #reasons = new Set<HoldReason>();
-  #isShut = false;
+  #isClosed = false;
   #polls = new AbortController();
   #opened = Promise.withResolvers<void>();
 
@@ -20,8 +20,8 @@ export class ClaimGate {
     return this.#polls.signal;
   }
 
-  get isShut(): boolean {
-    return this.#isShut;
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 
   isHeldBy(reason: HoldReason): boolean {
@@ -29,19 +29,19 @@ export class ClaimGate {
   }
 
   hold(reason: HoldReason): void {
-    if (this.#reasons.size === 0 && !this.#isShut) this.#opened = Promise.withResolvers();
+    if (this.#reasons.size === 0 && !this.#isClosed) this.#opened = Promise.withResolvers();
     this.#reasons.add(reason);
     this.#polls.abort(new Error(`the node takes no work: ${reason}`));
   }
 
   release(reason: HoldReason): void {
-    if (!this.#reasons.delete(reason) || this.#reasons.size > 0 || this.#isShut) return;
+    if (!this.#reasons.delete(reason) || this.#reasons.size > 0 || this.#isClosed) return;
     this.#polls = new AbortController();
     this.#opened.resolve();
   }
 
   close(): void {
-    this.#isShut = true;
+    this.#isClosed = true;
     this.#polls.abort(new Error('the node stops'));
     this.#opened.resolve();
   }

@@ -35,17 +35,17 @@ export class ExitsClient {
   readonly #aheadMs = new Map<string, number>();
 
   /**
-   * `token`: or a function that returns the present one. `gatewayHosts`: the hosts of the gateways that browsers may
-   * use; `reach`: the URL of a gateway for a browser.
+   * `token`: returns the present one. `gatewayHosts`: the hosts of the gateways that browsers may use; `reach`: the URL
+   * of a gateway for a browser.
    */
   constructor(
     baseUrl: string,
-    token: string | (() => string),
+    token: () => string,
     gatewayHosts: readonly string[],
     reach: (gateway: string) => Promise<string> = async (gateway) => gateway,
   ) {
     this.#baseUrl = baseUrl;
-    this.#token = typeof token === 'string' ? () => token : token;
+    this.#token = token;
     this.#gatewayHosts = gatewayHosts;
     this.#reach = reach;
   }

@@ -59,7 +59,7 @@ export class LeaseLoop {
   }
 
   get draining(): boolean {
-    return this.gate.isShut || this.gate.isHeldBy('drain');
+    return this.gate.isClosed || this.gate.isHeldBy('drain');
   }
 
   start(): void {
@@ -72,19 +72,19 @@ export class LeaseLoop {
    */
   async drain(graceMs: number): Promise<void> {
     this.gate.hold('drain');
-    this.#giveBackUnstarted();
+    this.#releaseUnstarted();
     const { signal } = this.#drainEnded;
     const ended = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     if (graceMs > 0)
       await withDeadline(Promise.race([this.#allEnded(), ended]), graceMs, 'a drain').catch(ignoreDeadline);
     if (signal.aborted) return;
-    this.giveBackAll();
+    this.releaseAll();
     await this.#allEnded();
   }
 
   /** Takes work again after `drain`, unless the node stops. */
   undrain(): void {
-    if (this.gate.isShut || !this.draining) return;
+    if (this.gate.isClosed || !this.draining) return;
     this.#drainEnded.abort();
     this.#drainEnded = new AbortController();
     this.gate.release('drain');
@@ -101,11 +101,11 @@ export class LeaseLoop {
   }
 
   /** Releases all running leases at once. */
-  giveBackAll(): void {
+  releaseAll(): void {
     for (const { stop } of this.#running.values()) stop.stop('drain');
   }
 
-  #giveBackUnstarted(): void {
+  #releaseUnstarted(): void {
     if (this.#exclusive?.begin) this.#running.get(this.#exclusive.leaseId)?.stop.stop('drain');
     for (const { stop } of this.#running.values()) stop.stopAfterAttempt('drain');
   }
@@ -116,10 +116,10 @@ export class LeaseLoop {
 
   async #loop(): Promise<void> {
     let failures = 0;
-    while (!this.gate.isShut) {
+    while (!this.gate.isClosed) {
       const free = this.#exclusive ? 0 : Math.max(0, this.#slots - this.#running.size);
       await (free === 0 ? this.#untilSlotFreed() : this.gate.untilOpen());
-      if (free === 0 || this.gate.isShut) continue;
+      if (free === 0 || this.gate.isClosed) continue;
       const { signal } = this.gate;
       try {
         const { leases, drain } = await this.#acquire(free, signal);

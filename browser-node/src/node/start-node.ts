@@ -37,7 +37,7 @@ import { ServiceWatch, waitsFor } from './watch-service.ts';
 export type RunningNode = {
   metricsPort: number;
   stops: Stop[];
-  giveBackAll: () => void;
+  releaseLeases: () => void;
   endBrowsers: () => Promise<void>;
 };
 
@@ -131,7 +131,7 @@ export async function startNode(config: Config, capturePage: CapturePage, logger
   return {
     metricsPort: probes.port,
     stops,
-    giveBackAll: () => loop.giveBackAll(),
+    releaseLeases: () => loop.releaseAll(),
     endBrowsers: () => pool.endBrowsers(),
   };
 }

@@ -87,7 +87,7 @@ export async function leaseBench(
   const pool = new CountingPool();
   const metrics = createMetrics(new Registry());
   const renewals = new Renewals(plane.url, 25);
-  const exits = new ExitsClient(router.url, 'node-token', ['127.0.0.1']);
+  const exits = new ExitsClient(router.url, () => 'node-token', ['127.0.0.1']);
   const parts = {
     api: new LeaseClient(plane.url, 'node-token'),
     exits,
