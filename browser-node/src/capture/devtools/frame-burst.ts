@@ -46,8 +46,7 @@ export class FrameBurst {
 
   #exceeds(): boolean {
     if (this.#isOver) return false;
-    this.#isOver =
-      this.#frames > FRAMES_AT_ONCE_MAX || new Set(this.#sites.values()).size > FRAME_SITES_AT_ONCE_MAX;
+    this.#isOver = this.#frames > FRAMES_AT_ONCE_MAX || new Set(this.#sites.values()).size > FRAME_SITES_AT_ONCE_MAX;
     return this.#isOver;
   }
 }
