@@ -43,7 +43,7 @@ describe('landings of members', () => {
     const landings = new Landings({ all });
     for (const { tab } of all.slice(1, 2)) landings.markAsClicked(tab);
     assert.deepEqual(ords(landings), [1, 0, 2, 3]);
-    landings.giveOrdinals();
+    landings.fixOrdinals();
     state.isUnused = false;
     landings.markAsClicked(clicked.tab);
     all.splice(2, 1, late);

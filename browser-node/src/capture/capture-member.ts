@@ -67,7 +67,7 @@ export async function seeVisit(
   await session.ending.race(stopBusyScripts(session));
   await session.ending.race(scrollFirstLanding(capture));
   capture.tabs.keepPresent();
-  capture.landings.giveOrdinals();
+  capture.landings.fixOrdinals();
   const draft = newDraft(capture, visited);
   const noteMissing = watchLandings(capture, visited, kind === 'url');
   await collectAll(capture, whileOpen, draft, visited);

@@ -21,8 +21,8 @@ export class Landings {
    * the first that belongs to a landing; null: none does.
    */
   #creative: { tab: Tab; url: string; firstHop: number; landingHop: number | null } | null = null;
-  /** The tabs whose ordinals are given, by these. */
-  #given: readonly Tab[] = [];
+  /** The tabs whose ordinals no longer change, by these. */
+  #fixed: readonly Tab[] = [];
 
   constructor(tabs: Pick<OpenTabs, 'all'>) {
     this.#tabs = tabs;
@@ -32,7 +32,7 @@ export class Landings {
   get all(): Landing[] {
     const landings = this.#tabs.all.filter(({ tab }) => this.#landingHopOf(tab) !== null);
     const ordered = landings.toSorted((a, b) => this.#rankOf(a) - this.#rankOf(b));
-    const numbered = [...new Set([...this.#given, ...ordered.map(({ tab }) => tab)])];
+    const numbered = [...new Set([...this.#fixed, ...ordered.map(({ tab }) => tab)])];
     return ordered.map((one) => ({ ...one, ord: numbered.indexOf(one.tab) })).sort((a, b) => a.ord - b.ord);
   }
 
@@ -40,8 +40,8 @@ export class Landings {
    * Gives the landings their ordinals for good: what is recorded of a tab from now on must not count as another one's
    * because a further tab opened, or one closed. Tabs that come later follow.
    */
-  giveOrdinals(): void {
-    this.#given = this.all.map(({ tab }) => tab);
+  fixOrdinals(): void {
+    this.#fixed = this.all.map(({ tab }) => tab);
   }
 
   /** A helper window that an ad opens and leaves empty must not hide where the ad leads. */
