@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { HEAD_BYTES, type MessageLimit } from './message-limits.ts';
+import { HEAD_BYTES, type MessageLimit, TAIL_BYTES } from './message-limits.ts';
 
 const END = 0;
 /**
@@ -7,9 +7,6 @@ const END = 0;
  * the pipe.
  */
 const UNDELIVERED_BYTES_MAX = 64 * 1024 * 1024;
-
-/** The end of a message, which contains its session id. */
-const TAIL_BYTES = 80;
 
 /**
  * `limitOf`: the limit of a message by its beginning. `overflow`: a message exceeded its limit; no other follows.

@@ -3,9 +3,10 @@ import { REQUEST_URLS_MAX } from '@adsweep/shared/limits.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { ConnectOverCDPTransport } from 'playwright-core';
 import { isResponseToAdded, type ProtocolFilter, type ProtocolMessage } from './cdp-messages.ts';
-import { isStreamedBody, limitOf, SessionBudgets, type SessionLimits, trimStrings } from './message-limits.ts';
+import { isStreamedBody, limitOf, trimStrings } from './message-limits.ts';
 import { MessageReader } from './message-reader.ts';
 import { OwnCommands } from './own-commands.ts';
+import { SessionFloods, type SessionLimits } from './session-floods.ts';
 
 /**
  * More than this delays the messages of all other targets. Pages write 1,000 lines to their console at most
@@ -44,7 +45,7 @@ export class PipeTransport implements ConnectOverCDPTransport {
   readonly #read: Readable;
   readonly #filters: ProtocolFilter[];
   readonly #logger: Logger;
-  readonly #budgets = new SessionBudgets(SESSION_LIMITS);
+  readonly #floods = new SessionFloods(SESSION_LIMITS);
   #closed = false;
 
   constructor(write: Writable, read: Readable, filters: ProtocolFilter[], logger: Logger) {
@@ -112,19 +113,19 @@ export class PipeTransport implements ConnectOverCDPTransport {
 
   #drop(bytes: number, head: string, tail: string): void {
     if (this.own.refuse(head)) return;
-    const flooding = this.#budgets.addUnread(bytes, tail);
+    const flooding = this.#floods.addUnread(bytes, tail);
     if (flooding !== null) this.onflood?.(flooding);
   }
 
   #deliver(text: string): void {
     if (this.#closed) return;
     try {
-      const { flooding, isUnread } = this.#budgets.add(text);
+      const { flooding, isUnread } = this.#floods.add(text);
       if (flooding !== null) this.onflood?.(flooding);
       if (isUnread) return;
       const message = JSON.parse(text) as ProtocolMessage;
       if (message.id === undefined && text.length > LONG_EVENT && !isStreamedBody(message)) trimStrings(message);
-      if (message.method === 'Target.detachedFromTarget') this.#budgets.forget(String(message.params?.sessionId));
+      if (message.method === 'Target.detachedFromTarget') this.#floods.forget(String(message.params?.sessionId));
       if (isResponseToAdded(message) || this.own.take(message)) return;
       const send = (reply: ProtocolMessage) => this.#send(reply);
       if (this.#filters.every((filter) => filter.incoming(message, send))) this.onmessage?.(message);

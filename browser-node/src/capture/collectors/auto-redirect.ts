@@ -6,8 +6,8 @@ import { ScriptFrames } from '../devtools/script-frames.ts';
 import { ANSWER_MS, LOADED_AT_LATEST_MS, SHOWN_AT_LATEST_MS, underLoad } from '../session/budgets.ts';
 import type { MemberCapture } from '../session/capture-session.ts';
 import { FairList } from '../session/fair-list.ts';
-import { FIRST_PAINT } from '../session/tab.ts';
 import { clipUrl, isOfBrowser, withoutFragment } from '../session/urls.ts';
+import { FIRST_PAINT } from '../session/watch-tabs.ts';
 import type { Collector } from './collector.ts';
 
 type Sent = EventPayload<'Network.requestWillBeSent'>;

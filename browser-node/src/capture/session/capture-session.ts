@@ -16,8 +16,9 @@ import { type OpenTab, OpenTabs, type SessionScope } from './open-tabs.ts';
 import { PageReports } from './page-reports.ts';
 import { PendingRequests } from './pending-requests.ts';
 import { recordRequests } from './record-requests.ts';
-import { type Tab, watchTabs } from './tab.ts';
+import type { Tab } from './tab.ts';
 import type { Visit } from './visit.ts';
+import { watchTabs } from './watch-tabs.ts';
 
 /** What one capture observes of a browser context. It says nothing of what the capture does. */
 export type CaptureSession = {
