@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Observation, ObservationKind, ObservationOf } from '@adsweep/shared/capture/observations/index.ts';
+import type { Observation, ObservationOf } from '@adsweep/shared/capture/observations/index.ts';
 import { detect } from '../../../src/analysis/detectors/detect.ts';
 import { NO_EVIDENCE } from '../../../src/analysis/evidence/evidence.ts';
-import { documentOf, PAGE, slugsOf } from '../../support/detected.ts';
-import { captureOf, requestOf } from '../../support/running-farm.ts';
-
-const observed = <K extends ObservationKind>(kind: K, facts: ObservationOf<K>['facts'], url = PAGE): Observation =>
-  ({ kind, landing: 0, url, facts }) as ObservationOf<K>;
+import { documentOf, observed, PAGE, slugsOf } from '../../support/detected.ts';
+import { captureOf } from '../../support/running-farm.ts';
 
 describe('§2.5.13 scareware', () => {
   const frightening = [
@@ -124,111 +121,6 @@ describe('§2.5.13 scareware', () => {
   });
 });
 
-describe('§2.5.13 phishing_form', () => {
-  const login = (facts: Partial<ObservationOf<'form'>['facts']> = {}, url = PAGE) =>
-    observed('form', { fields: ['password'], action_url: 'https://win.example/next', text: 'Sign in', ...facts }, url);
-  const title = 'Sign in to your Netflix account';
-
-  it('is found for a form for secrets under the title of a brand, on a site that is not its own', () => {
-    assert.deepEqual(slugsOf({ title }, [login()]), ['phishing_form']);
-    assert.deepEqual(slugsOf({ title }, [login({ fields: ['phone'] })]), []);
-    assert.deepEqual(slugsOf({ title, url: 'https://www.netflix.com/' }, [login({}, 'https://www.netflix.com/')]), []);
-    assert.deepEqual(slugsOf({ title, url: 'https://netflix.login-now.example/' }, [login()]), ['phishing_form']);
-  });
-
-  it('knows the domains of a brand in its countries, and no others', () => {
-    const found = (brand: string, url: string) =>
-      slugsOf({ title: `Log in to your ${brand} account`, url }, [login({}, url)]).length > 0;
-    for (const [brand = '', url = ''] of [
-      ['Amazon', 'https://www.amazon.de/ap/signin'],
-      ['Amazon', 'https://www.amazon.co.uk/ap/signin'],
-      ['Google', 'https://accounts.google.com.br/'],
-      ['PayPal', 'https://www.paypal.com/signin'],
-    ])
-      assert.equal(found(brand, url), false, url);
-    for (const [brand = '', url = ''] of [
-      ['PayPal', 'https://login.paypal.tk/'],
-      ['Amazon', 'https://amazon.tk/'],
-      ['Amazon', 'https://amazon.co/'],
-      ['Amazon', 'https://bucket.s3.amazonaws.com/login.html'],
-      ['Amazon', 'https://ec2-203-0-113-7.compute-1.amazonaws.com/'],
-      ['Google', 'https://sites.google.com/view/login'],
-      ['Microsoft', 'https://acme.sharepoint.com/login'],
-    ])
-      assert.equal(found(brand, url), true, url);
-  });
-
-  it('is not found in a shop that sells products of a brand, or for a button of another login', () => {
-    assert.deepEqual(slugsOf({ title: 'Netflix gift cards | Card Shop' }, [login()]), []);
-    assert.deepEqual(slugsOf({ title: 'Shop' }, [login({ text: 'Log in\nor sign in with your Google account' })]), []);
-    assert.deepEqual(slugsOf({ title: 'Shop' }, [login({ text: 'Log in with your Google password' })]), []);
-  });
-
-  it('is found for a form that names a brand, or shows its image', () => {
-    assert.deepEqual(slugsOf({}, [login({ text: 'Confirm your PayPal password' })]), ['phishing_form']);
-    const requests = [requestOf(1, { url: 'https://www.paypal.com/logo.svg', resource_type: 'image', landing: 0 })];
-    const form = login({ text: 'PayPal\nWelcome back' });
-    assert.deepEqual(slugsOf({}, [form], { requests }), ['phishing_form']);
-    assert.deepEqual(slugsOf({}, [form]), []);
-  });
-
-  it('is not found for a button of another login or a way to pay with the pixel of its owner', () => {
-    const withPicture = (text: string, url: string, facts: Partial<ReturnType<typeof requestOf>> = {}) => {
-      const request = {
-        url,
-        resource_type: 'image',
-        content_type: 'image/gif',
-        body_size: 4_000,
-        landing: 0,
-        ...facts,
-      };
-      return slugsOf({}, [login({ text })], { requests: [requestOf(1, request)] });
-    };
-    const shop = 'Log in\nE-mail\nPassword\nContinue with Facebook';
-    const checkout = 'Card number\nSecurity code\nPayPal';
-    assert.deepEqual(withPicture(shop, 'https://www.facebook.com/tr?id=1&ev=PageView'), []);
-    assert.deepEqual(withPicture(shop, 'https://www.facebook.com/images/a.png'), []);
-    assert.deepEqual(withPicture('Google\nApple', 'https://www.google.com/pagead/1p-user-list/1/?random=1'), []);
-    assert.deepEqual(withPicture(checkout, 'https://t.paypal.com/ts?v=1'), []);
-    assert.deepEqual(withPicture(checkout, 'https://www.paypal.com/a.gif', { body_size: 43 }), []);
-    assert.deepEqual(withPicture(checkout, 'https://www.paypal.com/a', { status_code: 204 }), []);
-    assert.deepEqual(withPicture(checkout, 'https://www.paypal.com/logo.png'), ['phishing_form']);
-  });
-
-  it('is found for a form that asks for the identifier only, under the title or with the sign-in pictures of a brand', () => {
-    const first = login({ fields: ['identifier'], text: 'Sign in\nNext' });
-    const text = 'Sign in\nEmail, phone, or Skype\nNext';
-    const of = (url: string) => ({ requests: [requestOf(1, { url, resource_type: 'image', landing: 0 })] });
-    const assets = of('https://aadcdn.msauth.net/shared/1.0/content/images/microsoft_logo.svg');
-    assert.deepEqual(slugsOf({ title: 'Sign in to your Microsoft account' }, [first]), ['phishing_form']);
-    assert.deepEqual(slugsOf({ title: 'Sign in to your account', text }, [first], assets), ['phishing_form']);
-    assert.deepEqual(slugsOf({ title: 'Sign in to your account', text }, [first]), []);
-    assert.deepEqual(slugsOf({ title: 'Contoso', text: 'Sign in\nNext' }, [first], assets), []);
-    const badge = of('https://get.microsoft.com/images/badge.svg');
-    assert.deepEqual(slugsOf({ title: 'Join', text: 'E-mail\nSkype' }, [first], badge), []);
-    const posted = login({ fields: ['identifier'], action_url: 'https://formspree.io/f/1', text: 'Skype' });
-    assert.deepEqual(slugsOf({ title: 'Contact' }, [posted]), []);
-  });
-
-  it('is found on a copy of a page that warns of scams, and not on a page about such copies', () => {
-    const footer = 'Scam alerts\nReport a scam';
-    assert.deepEqual(slugsOf({ title: 'Sign in | Chase', text: footer }, [login()]), ['phishing_form']);
-    const action_url = 'https://api.telegram.org/bot1:x/sendMessage';
-    assert.deepEqual(slugsOf({ text: footer }, [login({ action_url })]), ['phishing_form']);
-    const code = 'fetch("https://api.telegram.org/bot1:x/send")';
-    assert.deepEqual(slugsOf({ text: footer, html: `<script>${code}</script>` }, [login()]), ['phishing_form']);
-    assert.deepEqual(slugsOf({ text: footer, html: `<pre>${code}</pre>` }, [login()]), []);
-    const article = { title: 'PayPal scams explained', text: footer };
-    assert.deepEqual(slugsOf(article, [login({ text: 'Confirm your PayPal password' })]), []);
-  });
-
-  it('is found for a password that is sent to an endpoint for form data', () => {
-    const to = (action_url: string) => slugsOf({}, [login({ action_url })]);
-    assert.deepEqual(to('https://api.telegram.org/bot1:x/sendMessage'), ['phishing_form']);
-    assert.deepEqual(to('https://login.another.example/'), []);
-  });
-});
-
 describe('§2.5.13 fake updates, dialogs and commands', () => {
   it('fake_update is found for an old part of the browser with a program, not with a link to the vendor', () => {
     const text = 'Your browser is out of date.';
@@ -240,7 +132,7 @@ describe('§2.5.13 fake updates, dialogs and commands', () => {
   });
 
   it('fake_system_dialog is found for a dialog in the name of a system or browser on another site', () => {
-    const box = (text: string, buttons: string[], url = PAGE) => observed('dialog_box', { text, buttons }, url);
+    const box = (text: string, buttons: string[], url = PAGE) => observed('dialog_box', { text, buttons }, 0, url);
     const warning = 'Windows Security\nYour PC is infected.';
     const slugs = (...boxes: Observation[]) => slugsOf({}, boxes);
     assert.deepEqual(slugs(box(warning, ['OK'])), ['fake_system_dialog']);

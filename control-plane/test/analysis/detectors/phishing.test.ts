@@ -2,8 +2,119 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ObservationOf } from '@adsweep/shared/capture/observations/index.ts';
 import { observed, PAGE, slugsOf } from '../../support/detected.ts';
+import { requestOf } from '../../support/running-farm.ts';
 
 type Fields = ObservationOf<'form'>['facts']['fields'];
+
+describe('§2.5.13 phishing_form', () => {
+  const login = (facts: Partial<ObservationOf<'form'>['facts']> = {}, url = PAGE) =>
+    observed(
+      'form',
+      { fields: ['password'], action_url: 'https://win.example/next', text: 'Sign in', ...facts },
+      0,
+      url,
+    );
+  const title = 'Sign in to your Netflix account';
+
+  it('is found for a form for secrets under the title of a brand, on a site that is not its own', () => {
+    assert.deepEqual(slugsOf({ title }, [login()]), ['phishing_form']);
+    assert.deepEqual(slugsOf({ title }, [login({ fields: ['phone'] })]), []);
+    assert.deepEqual(slugsOf({ title, url: 'https://www.netflix.com/' }, [login({}, 'https://www.netflix.com/')]), []);
+    assert.deepEqual(slugsOf({ title, url: 'https://netflix.login-now.example/' }, [login()]), ['phishing_form']);
+  });
+
+  it('knows the domains of a brand in its countries, and no others', () => {
+    const found = (brand: string, url: string) =>
+      slugsOf({ title: `Log in to your ${brand} account`, url }, [login({}, url)]).length > 0;
+    for (const [brand = '', url = ''] of [
+      ['Amazon', 'https://www.amazon.de/ap/signin'],
+      ['Amazon', 'https://www.amazon.co.uk/ap/signin'],
+      ['Google', 'https://accounts.google.com.br/'],
+      ['PayPal', 'https://www.paypal.com/signin'],
+    ])
+      assert.equal(found(brand, url), false, url);
+    for (const [brand = '', url = ''] of [
+      ['PayPal', 'https://login.paypal.tk/'],
+      ['Amazon', 'https://amazon.tk/'],
+      ['Amazon', 'https://amazon.co/'],
+      ['Amazon', 'https://bucket.s3.amazonaws.com/login.html'],
+      ['Amazon', 'https://ec2-203-0-113-7.compute-1.amazonaws.com/'],
+      ['Google', 'https://sites.google.com/view/login'],
+      ['Microsoft', 'https://acme.sharepoint.com/login'],
+    ])
+      assert.equal(found(brand, url), true, url);
+  });
+
+  it('is not found in a shop that sells products of a brand, or for a button of another login', () => {
+    assert.deepEqual(slugsOf({ title: 'Netflix gift cards | Card Shop' }, [login()]), []);
+    assert.deepEqual(slugsOf({ title: 'Shop' }, [login({ text: 'Log in\nor sign in with your Google account' })]), []);
+    assert.deepEqual(slugsOf({ title: 'Shop' }, [login({ text: 'Log in with your Google password' })]), []);
+  });
+
+  it('is found for a form that names a brand, or shows its image', () => {
+    assert.deepEqual(slugsOf({}, [login({ text: 'Confirm your PayPal password' })]), ['phishing_form']);
+    const requests = [requestOf(1, { url: 'https://www.paypal.com/logo.svg', resource_type: 'image', landing: 0 })];
+    const form = login({ text: 'PayPal\nWelcome back' });
+    assert.deepEqual(slugsOf({}, [form], { requests }), ['phishing_form']);
+    assert.deepEqual(slugsOf({}, [form]), []);
+  });
+
+  it('is not found for a button of another login or a way to pay with the pixel of its owner', () => {
+    const withPicture = (text: string, url: string, facts: Partial<ReturnType<typeof requestOf>> = {}) => {
+      const request = {
+        url,
+        resource_type: 'image',
+        content_type: 'image/gif',
+        body_size: 4_000,
+        landing: 0,
+        ...facts,
+      };
+      return slugsOf({}, [login({ text })], { requests: [requestOf(1, request)] });
+    };
+    const shop = 'Log in\nE-mail\nPassword\nContinue with Facebook';
+    const checkout = 'Card number\nSecurity code\nPayPal';
+    assert.deepEqual(withPicture(shop, 'https://www.facebook.com/tr?id=1&ev=PageView'), []);
+    assert.deepEqual(withPicture(shop, 'https://www.facebook.com/images/a.png'), []);
+    assert.deepEqual(withPicture('Google\nApple', 'https://www.google.com/pagead/1p-user-list/1/?random=1'), []);
+    assert.deepEqual(withPicture(checkout, 'https://t.paypal.com/ts?v=1'), []);
+    assert.deepEqual(withPicture(checkout, 'https://www.paypal.com/a.gif', { body_size: 43 }), []);
+    assert.deepEqual(withPicture(checkout, 'https://www.paypal.com/a', { status_code: 204 }), []);
+    assert.deepEqual(withPicture(checkout, 'https://www.paypal.com/logo.png'), ['phishing_form']);
+  });
+
+  it('is found for a form that asks for the identifier only, under the title or with the sign-in pictures of a brand', () => {
+    const first = login({ fields: ['identifier'], text: 'Sign in\nNext' });
+    const text = 'Sign in\nEmail, phone, or Skype\nNext';
+    const of = (url: string) => ({ requests: [requestOf(1, { url, resource_type: 'image', landing: 0 })] });
+    const assets = of('https://aadcdn.msauth.net/shared/1.0/content/images/microsoft_logo.svg');
+    assert.deepEqual(slugsOf({ title: 'Sign in to your Microsoft account' }, [first]), ['phishing_form']);
+    assert.deepEqual(slugsOf({ title: 'Sign in to your account', text }, [first], assets), ['phishing_form']);
+    assert.deepEqual(slugsOf({ title: 'Sign in to your account', text }, [first]), []);
+    assert.deepEqual(slugsOf({ title: 'Contoso', text: 'Sign in\nNext' }, [first], assets), []);
+    const badge = of('https://get.microsoft.com/images/badge.svg');
+    assert.deepEqual(slugsOf({ title: 'Join', text: 'E-mail\nSkype' }, [first], badge), []);
+    const posted = login({ fields: ['identifier'], action_url: 'https://formspree.io/f/1', text: 'Skype' });
+    assert.deepEqual(slugsOf({ title: 'Contact' }, [posted]), []);
+  });
+
+  it('is found on a copy of a page that warns of scams, and not on a page about such copies', () => {
+    const footer = 'Scam alerts\nReport a scam';
+    assert.deepEqual(slugsOf({ title: 'Sign in | Chase', text: footer }, [login()]), ['phishing_form']);
+    const action_url = 'https://api.telegram.org/bot1:x/sendMessage';
+    assert.deepEqual(slugsOf({ text: footer }, [login({ action_url })]), ['phishing_form']);
+    const code = 'fetch("https://api.telegram.org/bot1:x/send")';
+    assert.deepEqual(slugsOf({ text: footer, html: `<script>${code}</script>` }, [login()]), ['phishing_form']);
+    assert.deepEqual(slugsOf({ text: footer, html: `<pre>${code}</pre>` }, [login()]), []);
+    const article = { title: 'PayPal scams explained', text: footer };
+    assert.deepEqual(slugsOf(article, [login({ text: 'Confirm your PayPal password' })]), []);
+  });
+
+  it('is found for a password that is sent to an endpoint for form data', () => {
+    const to = (action_url: string) => slugsOf({}, [login({ action_url })]);
+    assert.deepEqual(to('https://api.telegram.org/bot1:x/sendMessage'), ['phishing_form']);
+    assert.deepEqual(to('https://login.another.example/'), []);
+  });
+});
 
 describe('§2.5.13 phishing by titles, wallets, parcels and services for forms', () => {
   const form = (facts: Partial<ObservationOf<'form'>['facts']>) =>
@@ -62,6 +173,35 @@ describe('§2.5.13 phishing by titles, wallets, parcels and services for forms',
     assert.deepEqual(slugs('Steam account\nPassword', ['password']), ['phishing_form']);
     assert.deepEqual(slugs('メールアドレス\nパスワード\nAmazonアカウントでお支払い', ['password']), []);
     assert.deepEqual(slugs('Amazonアカウント\nパスワード', ['password']), ['phishing_form']);
+  });
+
+  it('phishing_form is found for a card under the title that a parcel service has', () => {
+    for (const title of ['USPS.com® - USPS Tracking®', 'UPS | Delivery', 'DHL Parcel redelivery'])
+      assert.deepEqual(slugsOf({ title }, [form({ fields: ['card_number'], text: 'Card number' })]), ['phishing_form']);
+    for (const title of [
+      'Royal Mail - Reschedule delivery',
+      'DHL Sendungsverfolgung',
+      'La Poste - Suivi de colis',
+      'Correos Express | Pago',
+    ])
+      assert.deepEqual(slugsOf({ title }, [form({ fields: ['card_number'], text: '' })]), ['phishing_form'], title);
+    const url = 'https://www.royalmail.com/pay';
+    const own = { ...form({ fields: ['card_number'] }), url };
+    assert.deepEqual(slugsOf({ title: 'Royal Mail - Reschedule delivery', url }, [own]), []);
+    assert.deepEqual(slugsOf({ title: 'DHL Parcel | Acme Lamps' }, [form({ text: 'Log in' })]), []);
+  });
+
+  it('phishing_form is found for the phrase of a wallet under a pretext', () => {
+    const asked = form({ fields: ['seed_phrase'], text: '' });
+    for (const text of [
+      'Validate your wallet',
+      'Synchronize your wallet to claim the airdrop',
+      'Enter your recovery phrase to claim 500 tokens',
+    ]) {
+      assert.deepEqual(slugsOf({ text }, [asked]), ['phishing_form'], text);
+      assert.deepEqual(slugsOf({ text }, [form({})]), [], text);
+    }
+    assert.deepEqual(slugsOf({ text: 'Validate your wallet. Beware of scams: a scam' }, [asked]), []);
   });
 
   it('phishing_form is found for a card under the pretext of a parcel that is held, without the name of a carrier', () => {

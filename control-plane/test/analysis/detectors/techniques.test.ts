@@ -4,8 +4,6 @@ import type { Observation, ObservationOf } from '@adsweep/shared/capture/observa
 import { observed, PAGE, slugsOf } from '../../support/detected.ts';
 
 describe('§2.5.13 techniques of malicious ads', () => {
-  const form = (facts: Partial<ObservationOf<'form'>['facts']>) =>
-    observed('form', { fields: ['password'], action_url: `${PAGE}/next`, text: 'Sign in', ...facts });
   const scriptFile = (text: string) => {
     return { url: PAGE, resource_type: 'script', content_type: '', bytes: text.length, text };
   };
@@ -188,35 +186,6 @@ describe('§2.5.13 techniques of malicious ads', () => {
       'Click to go on. Allow all cookies\nI am not a robot',
     ])
       assert.deepEqual(slugsOf({ text: honest }, asks), ['push_prompt'], honest);
-  });
-
-  it('phishing_form is found for a card under the title that a parcel service has', () => {
-    for (const title of ['USPS.com® - USPS Tracking®', 'UPS | Delivery', 'DHL Parcel redelivery'])
-      assert.deepEqual(slugsOf({ title }, [form({ fields: ['card_number'], text: 'Card number' })]), ['phishing_form']);
-    for (const title of [
-      'Royal Mail - Reschedule delivery',
-      'DHL Sendungsverfolgung',
-      'La Poste - Suivi de colis',
-      'Correos Express | Pago',
-    ])
-      assert.deepEqual(slugsOf({ title }, [form({ fields: ['card_number'], text: '' })]), ['phishing_form'], title);
-    const url = 'https://www.royalmail.com/pay';
-    const own = { ...form({ fields: ['card_number'] }), url };
-    assert.deepEqual(slugsOf({ title: 'Royal Mail - Reschedule delivery', url }, [own]), []);
-    assert.deepEqual(slugsOf({ title: 'DHL Parcel | Acme Lamps' }, [form({ text: 'Log in' })]), []);
-  });
-
-  it('phishing_form is found for the phrase of a wallet under a pretext', () => {
-    const asked = form({ fields: ['seed_phrase'], text: '' });
-    for (const text of [
-      'Validate your wallet',
-      'Synchronize your wallet to claim the airdrop',
-      'Enter your recovery phrase to claim 500 tokens',
-    ]) {
-      assert.deepEqual(slugsOf({ text }, [asked]), ['phishing_form'], text);
-      assert.deepEqual(slugsOf({ text }, [form({})]), [], text);
-    }
-    assert.deepEqual(slugsOf({ text: 'Validate your wallet. Beware of scams: a scam' }, [asked]), []);
   });
 
   it('scareware is found for the make that a kit inserts, and an account of that make is no device', () => {
