@@ -6,7 +6,8 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { ProcFiles } from '../src/browser/proc-files.ts';
 import { busiest, nextBrake, ownCpuShare, RELEASED } from '../src/browser/renderer-brake.ts';
-import { chargeGrowth, excessive, priorityOf, RendererWatch } from '../src/browser/renderer-watch.ts';
+import { chargeGrowth, excessive } from '../src/browser/renderer-memory.ts';
+import { priorityOf, RendererWatch } from '../src/browser/renderer-watch.ts';
 
 const MIB = 1024 * 1024;
 const renderers = (...held: [own: number, charged?: number][]) =>

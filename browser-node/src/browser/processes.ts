@@ -41,7 +41,7 @@ export function memoryIn(statm: string): Memory {
   return { resident: resident * PAGE_BYTES, own: (resident - shared) * PAGE_BYTES };
 }
 
-export const residentBytes = (pid: number | string): number => memoryIn(readProc(pid, 'statm')).resident;
+const residentBytes = (pid: number | string): number => memoryIn(readProc(pid, 'statm')).resident;
 
 /** The type of a Chromium process: `renderer`, `zygote`, `utility`...; '' = it is the browser process, or has ended. */
 export const processType = (pid: number | string): string =>
@@ -49,6 +49,17 @@ export const processType = (pid: number | string): string =>
 
 export const isNetworkService = (pid: number): boolean =>
   readProc(pid, 'cmdline').includes('network.mojom.NetworkService');
+
+/**
+ * Bytes of memory of a process group's long-lived processes: all but Chromium's renderers, which start and end with
+ * their pages. null where the system has no /proc.
+ */
+export function longLivedMemory(groupId: number): number | null {
+  const pids = processIds();
+  if (pids.length === 0) return null;
+  const longLived = pids.filter((pid) => groupOf(pid) === groupId && processType(pid) !== 'renderer');
+  return longLived.reduce((sum, pid) => sum + residentBytes(pid), 0);
+}
 
 /**
  * '' once the process has ended. Synchronous: /proc never waits for a disk, and the thread pool would cost three times

@@ -1,5 +1,6 @@
 import { type ProcFiles, threadNamed } from './proc-files.ts';
 import { signal } from './processes.ts';
+import { sumOf } from './renderer-memory.ts';
 
 /** A thread that serves all renderers counts as congested from this share of a CPU of its own on. */
 const CONGESTED_SHARE = 0.5;
@@ -36,8 +37,6 @@ export function busiest(recentCpu: ReadonlyMap<number, number>): number[] {
   const isTheirs = sumOf(most.map(([, cpu]) => cpu)) * 2 >= sumOf([...recentCpu.values()]);
   return isTheirs ? most.map(([pid]) => pid) : [];
 }
-
-const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
 /** How many ticks in a row the shared threads were congested, and for how many the brake is on; 0: it is off. */
 export type BrakeState = { congestedTicks: number; stoppedTicks: number };

@@ -1,4 +1,3 @@
-import { BYTES_PER_SLOT, defaultSlots, thisMachine } from '../machine/default-slots.ts';
 import { CompositorWatch, DRAWING_MS_MAX } from './compositor-watch.ts';
 import { ProcFiles } from './proc-files.ts';
 import {
@@ -10,10 +9,10 @@ import {
   memoryIn,
   processIds,
   processType,
-  residentBytes,
   signal,
 } from './processes.ts';
 import { RendererBrake } from './renderer-brake.ts';
+import { chargeGrowth, excessive, freeBytes, type Held, sumOf } from './renderer-memory.ts';
 
 /**
  * How often the known renderers are looked at: a script can fill a gigabyte in a second. New ones are looked for once
@@ -23,26 +22,6 @@ const TICK_MS = 100;
 const TICKS_A_SAMPLE = 5;
 /** How long a renderer that ended is kept in the list. */
 const REMEMBERED_MS = 30_000;
-
-const MACHINE = thisMachine();
-/**
- * The most memory, in bytes, that one renderer may use: the rest must be enough for the browser and its other pages.
- * What a script asks of the browser waits in its renderer's memory too: a flood of requests ends here before it delays
- * other pages.
- */
-export const RENDERER_BYTES_MAX = Math.min(2 ** 30, MACHINE.memoryBytes * 0.5);
-/**
- * Memory of the renderers of an ordinary capture: what a slot is planned with, and where there is more, its part of
- * half the memory. A sweep of 30 ads holds some 500 MB.
- */
-const CAPTURE_BYTES = Math.max(BYTES_PER_SLOT, (MACHINE.memoryBytes * 0.5) / defaultSlots(MACHINE).most);
-/**
- * Memory of a browser's long-lived processes that is charged to no capture, with one context and for each further one:
- * beyond it, growth is charged to the renderers that are busy meanwhile. Nine ordinary captures at once take up to 870
- * MB.
- */
-const BROWSER_BYTES_FREE = 512 * 1024 * 1024;
-const CONTEXT_BYTES_FREE = 64 * 1024 * 1024;
 
 const LOWEST_PRIORITY = 19;
 /**
@@ -56,11 +35,6 @@ const PRIORITIES: [cpuSeconds: number, nice: number][] = [
   [1, 3],
 ];
 
-/**
- * Bytes of memory: all that a renderer holds, the part that no other process shares, and the part of the browser's that
- * it caused.
- */
-type Held = { bytes: number; own: number; charged: number };
 /** A running renderer at the last sample. */
 type Renderer = Held & { cpuSeconds: number; nice: number };
 
@@ -73,36 +47,6 @@ type Actions = { ended: (renderer: Held & { pid: number }) => void; stuck: (cont
 /** The priority of a renderer that has used so much CPU. Pure. */
 export const priorityOf = (cpuSeconds: number): number =>
   PRIORITIES.find(([seconds]) => cpuSeconds >= seconds)?.[1] ?? 0;
-
-/**
- * The renderers that must end, by process id: each that holds more than `bytesMax`, its charge included; and while all
- * together hold more than `bytesMax` and `captureBytes` for each context after the first, first the largest of those
- * that hold more than a whole capture should, `captureBytes`, then the newest: a page with many small renderers must
- * not end those of other captures, which are larger. `renderers`: the oldest first. Pure.
- */
-export function excessive(
-  renderers: ReadonlyMap<number, Held>,
-  bytesMax: number,
-  contexts: number,
-  captureBytes = CAPTURE_BYTES,
-): number[] {
-  const newestFirst = [...renderers].reverse().map(([pid, held]) => ({
-    pid,
-    own: held.own + held.charged,
-    all: held.bytes + held.charged,
-  }));
-  const largeBytes = (own: number) => (own > captureBytes ? own : 0);
-  const inTurn = newestFirst.toSorted((a, b) => largeBytes(b.own) - largeBytes(a.own));
-  const sumMax = bytesMax + Math.max(0, contexts - 1) * captureBytes;
-  let sum = sumOf(inTurn.map(({ own }) => own));
-  const ends: number[] = [];
-  for (const { pid, own, all } of inTurn) {
-    if (all <= bytesMax && sum <= sumMax) continue;
-    ends.push(pid);
-    sum -= own;
-  }
-  return ends;
-}
 
 /**
  * Watches the memory and the CPU time of the renderers in a Chromium's process group: it ends renderers that hold too
@@ -244,7 +188,7 @@ export class RendererWatch {
 
   #chargeGrowth(cpuUsed: ReadonlyMap<Renderer, number>): void {
     const bytes = sumOf([...this.#longLived].map((pid) => this.#memoryOf(pid).resident));
-    const free = BROWSER_BYTES_FREE + Math.max(0, this.#contexts - 1) * CONTEXT_BYTES_FREE;
+    const free = freeBytes(this.#contexts);
     chargeGrowth([...this.#renderers.values()], cpuUsed, { before: this.#browserBytes, bytes, free });
     this.#browserBytes = bytes;
   }
@@ -280,36 +224,4 @@ export class RendererWatch {
   }
 }
 
-/**
- * Charges the growth of a browser's own memory beyond `free` to the renderers that used CPU meanwhile: pages can fill
- * it with what they hand over (blobs, messages), and only their CPU shows whose it is. The sum of all charges is at
- * most the memory beyond `free`: memory that comes and goes with each capture would otherwise be charged again and
- * again to the pages that stay.
- */
-export function chargeGrowth<T extends { charged: number }>(
-  renderers: readonly T[],
-  cpuUsed: ReadonlyMap<T, number>,
-  { before, bytes, free }: { before: number; bytes: number; free: number },
-): void {
-  const growth = Math.max(0, bytes - Math.max(before, free));
-  const seconds = sumOf([...cpuUsed.values()]);
-  if (seconds > 0) for (const [renderer, used] of cpuUsed) renderer.charged += growth * (used / seconds);
-  const beyond = Math.max(0, bytes - free);
-  const charged = sumOf(renderers.map((one) => one.charged));
-  if (charged > beyond) for (const renderer of renderers) renderer.charged *= beyond / charged;
-}
-
-const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
-
 const NONE: ReadonlySet<number> = new Set();
-
-/**
- * Bytes of memory of a process group's long-lived processes: all but Chromium's renderers, which start and end with
- * their pages. null where the system has no /proc.
- */
-export function longLivedMemory(groupId: number): number | null {
-  const pids = processIds();
-  if (pids.length === 0) return null;
-  const longLived = pids.filter((pid) => groupOf(pid) === groupId && processType(pid) !== 'renderer');
-  return longLived.reduce((sum, pid) => sum + residentBytes(pid), 0);
-}
