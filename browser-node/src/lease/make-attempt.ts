@@ -7,6 +7,7 @@ import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { Exit } from '@adsweep/shared/targeting/exit-ticket.ts';
 import { carried, inSpan } from '@adsweep/shared/tracing/spans.ts';
 import type { CaptureFailure, CaptureFile, CaptureOutcome, CapturePage } from '../capture/session/capture-outcome.ts';
+import { causeText } from '../capture/session/ending.ts';
 import type { AttemptContext, AttemptContexts, ContextParts } from './attempt-contexts.ts';
 import type { AttemptStop } from './attempt-stop.ts';
 import { watchLoading } from './watch-loading.ts';
@@ -30,7 +31,7 @@ export type ReportLoaded = { reportLoaded: () => Promise<void> };
 const failed = (code: CaptureFailure['code'], cause: unknown): Attempt => ({
   capture: null,
   files: [],
-  failure: { code, cause: cause instanceof Error ? (cause.stack ?? cause.message) : String(cause) },
+  failure: { code, cause: causeText(cause) },
 });
 
 /**

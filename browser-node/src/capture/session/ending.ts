@@ -1,3 +1,4 @@
+import { CAUSE_LENGTH_MAX } from '@adsweep/shared/lease/messages.ts';
 import { failureOfBrowser } from '../../failures.ts';
 import type { CaptureFailure } from './capture-outcome.ts';
 
@@ -50,4 +51,4 @@ export class Ending {
 
 /** A private cause as text, for the log only. */
 export const causeText = (cause: unknown): string =>
-  (cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)).slice(0, 4_000);
+  (cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)).slice(0, CAUSE_LENGTH_MAX);
