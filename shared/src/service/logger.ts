@@ -35,6 +35,15 @@ export function createLogger(service: string, level = 'info'): Logger {
       redact: { paths: REDACTED, censor: '[redacted]' },
       serializers: { cause: pino.stdSerializers.err },
     },
-    pino.destination({ dest: 1, sync: true }),
+    standardOutput(),
   );
+}
+
+/** Bytes of lines that are kept while they cannot be written, as on a full disk; further lines are lost. */
+const UNWRITTEN_BYTES_MAX = 4 * 1024 * 1024;
+
+/** A line that cannot be written does not throw where it is logged: in a timer, that would end the process. */
+function standardOutput() {
+  const output = pino.destination({ dest: 1, sync: true, maxLength: UNWRITTEN_BYTES_MAX });
+  return output.on('error', () => undefined);
 }
