@@ -81,7 +81,8 @@ export class PicturePool {
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
     this.#waiting.set(id, { resolve, reject });
     clearTimeout(this.#idle);
-    child.send({ id, bytes, original: { width, height }, wanted } satisfies ResizeRequest);
+    // One that could not be started, as without a free file descriptor, has no channel; its `error` fails the resize.
+    if (child.connected) child.send({ id, bytes, original: { width, height }, wanted } satisfies ResizeRequest);
     return promise;
   }
 

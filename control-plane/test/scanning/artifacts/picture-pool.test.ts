@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { ChildProcess } from 'node:child_process';
 import { Readable } from 'node:stream';
 import { after, describe, test } from 'node:test';
 import sharp from 'sharp';
@@ -57,6 +58,24 @@ test('the picture pool rejects pictures whose process ends meanwhile as late, an
   await ending;
   assert.ok((await resize('a')).length > 0);
   await pool.close();
+});
+
+test('the picture pool rejects pictures whose process cannot be started as late, and serves them when one can', async (t) => {
+  const pool = new PicturePool();
+  t.after(() => pool.close());
+  const stored = await sharp({ create: { width: 400, height: 300, channels: 3, background: 'red' } })
+    .webp()
+    .toBuffer();
+  const picture = { ...OF_OURS, sha256: 'a', read: async () => Readable.from([stored]) };
+  // Without a free file descriptor, Node.js makes no channel to the process, and reports the error a moment later.
+  const starts = ChildProcess.prototype as unknown as { spawn(): void };
+  const spawn = t.mock.method(starts, 'spawn', function (this: unknown) {
+    process.nextTick(() => (this as ChildProcess).emit('error', new Error('spawn EMFILE')));
+  });
+  const isUnavailable = (error: unknown) => error instanceof NotResized && error.isLate;
+  await assert.rejects(pool.resize(picture, wide(200), never), isUnavailable);
+  spawn.mock.restore();
+  assert.ok((await pool.resize(picture, wide(200), never)).length > 0);
 });
 
 test('the picture pool refuses more than eighteen pictures of one organization at once, reads none that waits, and resizes one of another organization', async () => {
