@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type Docker from 'dockerode';
 
 /** How a Docker engine is reached: its socket, or its address with client certificates (paths of PEM files). */
@@ -28,9 +29,9 @@ const LABEL = 'adsweep.scaler';
 
 /**
  * The containers of the scaler `farm` on one engine. They are found by a label, so that others are never touched, and
- * are not restarted by Docker: a node that ends is replaced by one with a new name.
+ * are not restarted by Docker: a node that ends is replaced by one with a new name. A call rejects after `callMs`.
  */
-export function dockerHost(address: DockerAddress, farm: string, template: ContainerTemplate) {
+export function dockerHost(address: DockerAddress, farm: string, template: ContainerTemplate, callMs = CALL_MS) {
   /**
    * The client is loaded by the process that scales alone: it takes a tenth of the time in which a control plane
    * starts.
@@ -38,16 +39,18 @@ export function dockerHost(address: DockerAddress, farm: string, template: Conta
   const engine = async () => {
     const { default: Docker } = await import('dockerode');
     // Anew for each call: certificates are renewed while the scaler runs. Throws where one cannot be read.
-    return new Docker({ ...connectionTo(address), timeout: CALL_MS });
+    return new Docker({ ...connectionTo(address), timeout: callMs });
   };
+  /** The client's own timeout ends with the beginning of an answer, and an answer that breaks off is never reported. */
+  const inTime = <T>(call: Promise<T>): Promise<T> => withDeadline(call, callMs, 'a call of a Docker engine');
 
   return {
     /** The containers, and the id of the image that new ones get; null: the engine does not have it. */
     async read(): Promise<{ image: string | null; containers: SeenContainer[] }> {
       const docker = await engine();
       const [image, listed] = await Promise.all([
-        docker.getImage(template.Image).inspect().catch(nullIfMissing),
-        docker.listContainers({ all: true, filters: { label: [`${LABEL}=${farm}`] } }),
+        inTime(docker.getImage(template.Image).inspect()).catch(nullIfMissing),
+        inTime(docker.listContainers({ all: true, filters: { label: [`${LABEL}=${farm}`] } })),
       ]);
       const containers = listed.map(({ Names, ImageID, State, Created }) => ({
         name: Names[0]!.replace(/^\//, ''),
@@ -61,25 +64,27 @@ export function dockerHost(address: DockerAddress, farm: string, template: Conta
     /** Creates and starts a node with this image id. */
     async start(name: string, image: string): Promise<void> {
       const docker = await engine();
-      const container = await docker.createContainer({
-        ...template,
-        name,
-        Hostname: name,
-        Image: image,
-        Env: [...(template.Env ?? []), `ADSWEEP_NODE_ID=${name}`],
-        Labels: { ...template.Labels, [LABEL]: farm },
-        HostConfig: { ...template.HostConfig, RestartPolicy: { Name: 'no' } },
-      });
-      await container.start();
+      const container = await inTime(
+        docker.createContainer({
+          ...template,
+          name,
+          Hostname: name,
+          Image: image,
+          Env: [...(template.Env ?? []), `ADSWEEP_NODE_ID=${name}`],
+          Labels: { ...template.Labels, [LABEL]: farm },
+          HostConfig: { ...template.HostConfig, RestartPolicy: { Name: 'no' } },
+        }),
+      );
+      await inTime(container.start());
     },
 
     /** Asks a node to end, as SIGTERM does. */
     stop: async (name: string): Promise<void> =>
-      void (await (await engine()).getContainer(name).kill({ signal: 'SIGTERM' }).catch(nullIfMissing)),
+      void (await inTime((await engine()).getContainer(name).kill({ signal: 'SIGTERM' })).catch(nullIfMissing)),
 
     /** Removes a container, and kills what runs in it. */
     remove: async (name: string): Promise<void> =>
-      void (await (await engine()).getContainer(name).remove({ force: true, v: true }).catch(nullIfMissing)),
+      void (await inTime((await engine()).getContainer(name).remove({ force: true, v: true })).catch(nullIfMissing)),
   };
 }
 
