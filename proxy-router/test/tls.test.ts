@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
+import { Server } from 'node:net';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { ConfigError } from '@adsweep/shared/service/load-config.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import { OperatorError } from '@adsweep/shared/service/operator-error.ts';
@@ -170,6 +172,33 @@ it('plain http needs no tunnel, nor does https without files of our own, except 
   assert.equal(await client.reach('http://router:8082'), 'http://router:8082');
   assert.equal(await client.reach('https://router:8082'), 'https://router:8082');
   assert.match(await client.reach('https://router:8083', true), /^http:\/\/127\.0\.0\.1:\d+$/);
+});
+
+it('a tunnel that could not be opened, as without a free file descriptor, is opened for the next caller', async (t) => {
+  const client = tlsClient(t, {});
+  const fail = function (this: Server) {
+    process.nextTick(() => this.emit('error', new Error('listen EMFILE')));
+    return this;
+  };
+  t.mock.method(Server.prototype, 'listen', fail as never, { times: 1 });
+  await assert.rejects(client.reach('https://router:8083', true), /EMFILE/);
+  assert.match(await client.reach('https://router:8083', true), /^http:/);
+});
+
+it('a tunnel that cannot be opened while its client closes leaves no unhandled rejection', async (t) => {
+  const client = openTlsClient(NO_FILES, FAILURE, logger);
+  const opened = Promise.withResolvers<void>();
+  const fail = function (this: Server) {
+    opened.promise.then(() => this.emit('error', new Error('listen EMFILE')));
+    return this;
+  };
+  t.mock.method(Server.prototype, 'listen', fail as never, { times: 1 });
+  const reached = assert.rejects(client.reach('https://router:8083', true), /EMFILE/);
+  client.close();
+  opened.resolve();
+  await reached;
+  // A rejection that nothing handles would be reported by now.
+  await setImmediate();
 });
 
 it('TLS of the gateway without a certificate or an address is a wrong setting', () => {

@@ -75,11 +75,17 @@ export function openTlsClient(
       const name = `${origin} ${isProxy}`;
       const tunnel = tunnels.get(name) ?? openTunnel(origin, () => contents().context, isProxy ? failure : '', logger);
       tunnels.set(name, tunnel);
+      // The next caller tries again.
+      tunnel.catch(() => tunnels.delete(name));
       return (await tunnel).url + url.slice(origin.length);
     },
     close() {
       unuse();
-      for (const tunnel of tunnels.values()) void tunnel.then(({ close }) => close());
+      for (const tunnel of tunnels.values())
+        tunnel.then(
+          ({ close }) => close(),
+          () => undefined,
+        );
     },
   };
 }
