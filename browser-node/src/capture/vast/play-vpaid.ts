@@ -141,11 +141,15 @@ class VpaidRun {
     const clicking = this.#click(null, this.frame, () => this.has('AdClickThru') || this.isOver).finally(() => {
       this.#isClicking = false;
     });
+    // Together: a click that fails does so at any moment.
+    await Promise.all([clicking, this.#readWhileClicking()]);
+  }
+
+  async #readWhileClicking(): Promise<void> {
     while (this.#isClicking) {
       await this.#page.pause(POLL_MS);
       await this.update();
     }
-    await clicking;
   }
 
   async stop(): Promise<void> {
