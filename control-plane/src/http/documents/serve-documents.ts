@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Context, Middleware } from 'koa';
+import { rememberBriefly } from '../../platform/remember-briefly.ts';
 import { PAGE_ICON, PAGE_STYLESHEET } from '../pages/html.ts';
 import { allowOnly, READ_METHODS, type RequestState } from '../serve-routes.ts';
-import { type Documents, readDocuments } from './read-documents.ts';
+import { readDocuments } from './read-documents.ts';
 import { showDocument, showFound, showMissing } from './show-documents.ts';
 
 /** Pages without scripts, which load nothing from elsewhere. */
@@ -22,14 +23,13 @@ const FILES: Record<string, { type: string; text: string }> = {
 
 /** Serves the documents at `/docs`, and the search in them. They are read at the first request. */
 export function serveDocuments(): Middleware {
-  let read: Promise<Documents> | null = null;
+  const read = rememberBriefly(readDocuments, Number.POSITIVE_INFINITY);
   return async (context, next) => {
     const { path } = context;
     if (path !== '/docs' && !path.startsWith('/docs/')) return next();
     const file = Object.hasOwn(FILES, path) ? FILES[path] : undefined;
     if (file) return send(context, file.type, file.text);
-    read ??= readDocuments();
-    const documents = await read;
+    const documents = await read('');
     if (path === SEARCH) {
       const words = (new URLSearchParams(context.querystring).get('q') ?? '').trim().slice(0, WORDS_MAX).toWellFormed();
       return send(context, 'text/html', () => showFound(documents, words, documents.search(words)));

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Middleware } from 'koa';
+import { rememberBriefly } from '../../platform/remember-briefly.ts';
 import { allowOnly, READ_METHODS, type RequestState } from '../serve-routes.ts';
 
 const BUNDLE = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
@@ -42,13 +43,7 @@ const PAGE = `<!doctype html>
 type File = { type: string; text?: string };
 
 /** Files of the bundle, read once. */
-const read = new Map<string, Promise<Buffer>>();
-
-function bundled(name: string): Promise<Buffer> {
-  const contents = read.get(name) ?? readFile(join(BUNDLE, name));
-  read.set(name, contents);
-  return contents;
-}
+const bundled = rememberBriefly((name) => readFile(join(BUNDLE, name)), Number.POSITIVE_INFINITY);
 
 const own = (name: string): string => readFileSync(join(import.meta.dirname, name), 'utf8');
 
