@@ -2,6 +2,7 @@ import { setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
 import { ADDRESS_ATTEMPT_MS } from '@adsweep/shared/egress/checked-addresses.ts';
 import { announceReady } from '@adsweep/shared/service/announce-ready.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
+import { loseUnwrittenOutput } from '@adsweep/shared/service/lose-unwritten-output.ts';
 import { failStart } from '@adsweep/shared/service/operator-error.ts';
 import { stopOnSignal } from '@adsweep/shared/service/shutdown.ts';
 import { startTracing } from '@adsweep/shared/tracing/start-tracing.ts';
@@ -16,6 +17,7 @@ const PART_STOPS_IN_MS = 10_000;
 
 // Also for what connects by fetch, or in a library.
 setDefaultAutoSelectFamilyAttemptTimeout(ADDRESS_ATTEMPT_MS);
+loseUnwrittenOutput();
 
 try {
   const config = readConfig();

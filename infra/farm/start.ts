@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '@adsweep/shared/service/load-config.ts';
+import { loseUnwrittenOutput } from '@adsweep/shared/service/lose-unwritten-output.ts';
 import { demoScan, sweepCommand } from '../demo/demo-scan.ts';
 import { readFarmConfig, unreadVariables } from './config.ts';
 import { lockDataDir } from './data-dir.ts';
@@ -19,6 +20,7 @@ const keepReport = (url: string, dataDir: string) =>
   writeFileSync(join(dataDir, 'demo-report'), new URL(url).pathname.replace(/^.*(?=r\/)/, ''));
 
 async function main(): Promise<void> {
+  loseUnwrittenOutput();
   const config = readFarmConfig(process.env);
   for (const name of unreadVariables(process.env)) say(`  ${name} is no setting: it has no effect`);
   const unlock = lockDataDir(config.ADSWEEP_DATA_DIR);

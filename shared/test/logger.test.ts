@@ -1,23 +1,42 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, openSync } from 'node:fs';
-import { it } from 'node:test';
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { describe, it } from 'node:test';
 
 const LOGGER = new URL('../src/service/logger.ts', import.meta.url);
+const PRINTED = new URL('../src/service/lose-unwritten-output.ts', import.meta.url);
 /** A file on which nothing has room, as on a full disk. */
 const FULL = '/dev/full';
 
-it('a line that a full disk cannot take ends neither its caller nor the process', { skip: !existsSync(FULL) }, () => {
-  const script = `
-    const { createLogger } = await import('${LOGGER}');
-    const logger = createLogger('test');
-    logger.info('in its caller');
-    setTimeout(() => { logger.info('in a timer'); setTimeout(() => console.error('goes on'), 10); }, 10);
-  `;
-  const stdio = ['ignore', openSync(FULL, 'w'), 'pipe'] as const;
+/** What a process whose standard output is full does after this script: its exit code, and what it says at last. */
+function ranWhileFull(script: string): [number | null, string] {
+  const output = openSync(FULL, 'w');
   const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
-    stdio: [...stdio],
+    stdio: ['ignore', output, 'pipe'],
     encoding: 'utf8',
   });
-  assert.deepEqual([status, stderr], [0, 'goes on\n']);
+  closeSync(output);
+  return [status, stderr];
+}
+
+describe('a full disk', { skip: !existsSync(FULL) }, () => {
+  it('that cannot take a line of the log ends neither its caller nor the process', () => {
+    const script = `
+      const { createLogger } = await import('${LOGGER}');
+      const logger = createLogger('test');
+      logger.info('in its caller');
+      setTimeout(() => { logger.info('in a timer'); setTimeout(() => console.error('goes on'), 10); }, 10);
+    `;
+    assert.deepEqual(ranWhileFull(script), [0, 'goes on\n']);
+  });
+
+  it('that cannot take what a process prints does not end the process', () => {
+    const script = `
+      const { loseUnwrittenOutput } = await import('${PRINTED}');
+      loseUnwrittenOutput();
+      console.log('at once');
+      setTimeout(() => { console.log('in a timer'); setTimeout(() => console.error('goes on'), 10); }, 10);
+    `;
+    assert.deepEqual(ranWhileFull(script), [0, 'goes on\n']);
+  });
 });
