@@ -13,6 +13,7 @@ function ranWhileFull(script: string): [number | null, string] {
   const output = openSync(FULL, 'w');
   const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['ignore', output, 'pipe'],
+    timeout: 20_000,
     encoding: 'utf8',
   });
   closeSync(output);
@@ -25,6 +26,7 @@ describe('a full disk', { skip: !existsSync(FULL) }, () => {
       const { createLogger } = await import('${LOGGER}');
       const logger = createLogger('test');
       logger.info('in its caller');
+      logger.fatal('the last words of a process');
       setTimeout(() => { logger.info('in a timer'); setTimeout(() => console.error('goes on'), 10); }, 10);
     `;
     assert.deepEqual(ranWhileFull(script), [0, 'goes on\n']);

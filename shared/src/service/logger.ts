@@ -45,5 +45,7 @@ const UNWRITTEN_BYTES_MAX = 4 * 1024 * 1024;
 /** A line that cannot be written does not throw where it is logged: in a timer, that would end the process. */
 function standardOutput() {
   const output = pino.destination({ dest: 1, sync: true, maxLength: UNWRITTEN_BYTES_MAX });
+  // Only what cannot be written waits, and pino would wait for it in a loop after each `fatal`.
+  output.flushSync = () => undefined;
   return output.on('error', () => undefined);
 }
