@@ -38,6 +38,8 @@ export class FarmProcess {
   #child: ChildProcess | null = null;
   #stopping = false;
   #backoffMs = BACKOFF_MIN_MS;
+  /** Why the log could not be moved away; '' = it could. */
+  #logProblem = '';
 
   constructor(options: FarmProcessOptions) {
     this.name = options.name;
@@ -144,7 +146,7 @@ export class FarmProcess {
   /** A process that writes to an open file rotates its log itself, so that no line is lost. */
   #boundLog(): void {
     if (!this.#child || !isAlive(this.#child) || !this.#logIsLarge()) return;
-    if (this.#options.opensLogByName) this.#moveLog();
+    if (this.#options.opensLogByName) this.#moveLogOrSay();
     else if (this.#child.connected) {
       // If the process ends meanwhile, its log is rotated after its restart.
       this.#child.send({ type: 'rotate-log', file: this.#options.logFile } satisfies RotateLog, () => undefined);
@@ -154,6 +156,19 @@ export class FarmProcess {
   #logIsLarge(): boolean {
     const { logFile, logBytesMax = LOG_BYTES_MAX } = this.#options;
     return (statSync(logFile, { throwIfNoEntry: false })?.size ?? 0) > logBytesMax;
+  }
+
+  /** An error would end the farm: this is called by a timer. */
+  #moveLogOrSay(): void {
+    try {
+      this.#moveLog();
+      this.#logProblem = '';
+    } catch (error) {
+      const { message } = error as Error;
+      if (message !== this.#logProblem)
+        this.#options.say(`${this.name}: its log grows, because it cannot be moved away: ${message}`);
+      this.#logProblem = message;
+    }
   }
 
   #moveLog(): void {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { slow } from '../../../shared/test/support/slow.ts';
 import { until } from '../../../shared/test/support/until.ts';
 import { FarmProcess } from '../farm-process.ts';
@@ -43,6 +44,24 @@ test('a process that is killed in the middle of a rotation loses no line of its 
     logged,
     logged.map((_, index) => index),
   );
+});
+
+test('a log that cannot be moved away grows, is reported once, and ends nothing', async (t) => {
+  const said: string[] = [];
+  const folder = mkdtempSync(join(tmpdir(), 'adsweep-farm-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const logFile = join(folder, 'process.log');
+  mkdirSync(`${logFile}.1`);
+  const script = "process.send({ type: 'ready', ports: {} }); setInterval(() => console.log('x'.repeat(1000)), 10)";
+  const options = { name: 'process', command: process.execPath, args: ['-e', script], env: {}, logFile };
+  const say = (text: string) => void said.push(text);
+  const supervised = new FarmProcess({ ...options, logBytesMax: 1_000, opensLogByName: true, say });
+  t.after(() => supervised.stop(0));
+  await supervised.start();
+  await until('the report', () => said.length > 0);
+  await pause(1_100);
+  assert.equal(said.length, 1);
+  assert.match(said[0] ?? '', /^process: its log grows, because it cannot be moved away: EISDIR/);
 });
 
 test('a start may take as long as it does, and is reported while it lasts', async (t) => {
