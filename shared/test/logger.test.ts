@@ -8,10 +8,14 @@ const PRINTED = new URL('../src/service/lose-unwritten-output.ts', import.meta.u
 /** A file on which nothing has room, as on a full disk. */
 const FULL = '/dev/full';
 
-/** What a process whose standard output is full does after this script: its exit code, and what it says at last. */
-function ranWhileFull(script: string): [number | null, string] {
+/**
+ * What a process whose standard output is full does with this script, the body of a function of `module`: its exit code,
+ * and what it says at last.
+ */
+function ranWhileFull(module: URL, body: string): [number | null, string] {
+  const script = `const run = (module) => {${body}}; import(process.argv[1]).then(run);`;
   const output = openSync(FULL, 'w');
-  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+  const { status, stderr } = spawnSync(process.execPath, ['-e', script, module.href], {
     stdio: ['ignore', output, 'pipe'],
     timeout: 20_000,
     encoding: 'utf8',
@@ -23,22 +27,20 @@ function ranWhileFull(script: string): [number | null, string] {
 describe('a full disk', { skip: !existsSync(FULL) }, () => {
   it('that cannot take a line of the log ends neither its caller nor the process', () => {
     const script = `
-      const { createLogger } = await import('${LOGGER}');
-      const logger = createLogger('test');
+      const logger = module.createLogger('test');
       logger.info('in its caller');
       logger.fatal('the last words of a process');
       setTimeout(() => { logger.info('in a timer'); setTimeout(() => console.error('goes on'), 10); }, 10);
     `;
-    assert.deepEqual(ranWhileFull(script), [0, 'goes on\n']);
+    assert.deepEqual(ranWhileFull(LOGGER, script), [0, 'goes on\n']);
   });
 
   it('that cannot take what a process prints does not end the process', () => {
     const script = `
-      const { loseUnwrittenOutput } = await import('${PRINTED}');
-      loseUnwrittenOutput();
+      module.loseUnwrittenOutput();
       console.log('at once');
       setTimeout(() => { console.log('in a timer'); setTimeout(() => console.error('goes on'), 10); }, 10);
     `;
-    assert.deepEqual(ranWhileFull(script), [0, 'goes on\n']);
+    assert.deepEqual(ranWhileFull(PRINTED, script), [0, 'goes on\n']);
   });
 });
