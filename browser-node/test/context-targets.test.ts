@@ -5,7 +5,12 @@ import type { Page } from 'playwright-core';
 import { type ContextListener, ContextObservers } from '../src/browser/context-observers.ts';
 import { ContextTargets } from '../src/capture/devtools/context-targets.ts';
 import { CHILDREN_MAX, WORKERS_MAX } from '../src/capture/devtools/devtools.ts';
-import { FRAME_SITES_AT_ONCE_MAX, FRAMES_AT_ONCE_MAX } from '../src/capture/devtools/frame-burst.ts';
+import {
+  DOCUMENTS_AT_ONCE_MAX,
+  FRAMES_AT_ONCE_MAX,
+  ORIGINS_AT_ONCE_MAX,
+  SITES_AT_ONCE_MAX,
+} from '../src/capture/devtools/frame-burst.ts';
 
 const CONTEXT = 'context';
 
@@ -144,22 +149,57 @@ describe('the targets of a context', () => {
     assert.equal(bursts, 1);
   });
 
-  it('a capture reports frames that request documents of many sites at once, and counts a redirect only for its last', () => {
+  /** How many bursts a capture reports while frames request documents. */
+  const burstsOf = (
+    request: (askDocument: (requestId: string, frameId: string, url: string) => void) => void,
+  ): number => {
     const { client, askDocument, attachFrame } = connect();
     let bursts = 0;
     client.onFrameBurst(() => {
       bursts += 1;
     });
     attachFrame('frame');
-    for (let n = 0; n < 9 * FRAME_SITES_AT_ONCE_MAX; n += 1) {
-      askDocument('redirected', 'frame', `http://hop-${n}.example/`);
-      askDocument(`of the tab ${n}`, 'tab', `http://page-${n}.example/`);
-      askDocument(`same site ${n}`, 'frame', `http://host-${n}.site.example/`);
-    }
-    for (let n = 2; n < FRAME_SITES_AT_ONCE_MAX; n += 1) askDocument(`${n}`, 'frame', `http://site-${n}.example/`);
-    assert.equal(bursts, 0);
-    for (const n of [1, 2]) askDocument(`further ${n}`, 'frame', `http://further-${n}.example/`);
-    assert.equal(bursts, 1);
+    request(askDocument);
+    return bursts;
+  };
+
+  it('a capture reports frames and popups that request documents of many sites or origins at once, and counts a redirect only for its last', () => {
+    const bounds = {
+      site: { max: SITES_AT_ONCE_MAX, at: (n: number) => `http://site-${n}.example/` },
+      origin: { max: ORIGINS_AT_ONCE_MAX, at: (n: number) => `http://host-${n}.site.example/` },
+    };
+    for (const [of, { max, at }] of Object.entries(bounds))
+      for (const [further, expected] of [
+        [0, 0],
+        [2, 1],
+      ] as const) {
+        const bursts = burstsOf((askDocument) => {
+          for (let n = 0; n < 9 * max; n += 1) {
+            askDocument('redirected', 'frame', `http://hop-${n}.example/`);
+            askDocument(`of the tab ${n}`, 'target-tab', `http://page-${n}.example/`);
+          }
+          for (let n = 1; n < max + further; n += 1) askDocument(`${n}`, n % 2 ? 'frame' : `target-popup-${n}`, at(n));
+        });
+        assert.equal(bursts, expected, `${further} beyond the bound of each ${of}`);
+      }
+  });
+
+  it('a capture reports frames that go to and fro between few sites, at once or in all', (t) => {
+    let now = 10_000;
+    t.mock.method(performance, 'now', () => now);
+    const toAndFro = (count: number, ms: number) =>
+      burstsOf((askDocument) => {
+        for (let n = 0; n < count; n += 1) {
+          now += ms;
+          askDocument(`${n}`, 'frame', `http://site-${n % 9}.example/`);
+        }
+      });
+    assert.deepEqual(
+      [0, 1].map((more) => toAndFro(DOCUMENTS_AT_ONCE_MAX + more, 1)),
+      [0, 1],
+    );
+    assert.equal(toAndFro(CHILDREN_MAX, 200), 0);
+    assert.ok(toAndFro(CHILDREN_MAX + 1, 200) > 0);
   });
 
   it('a capture does not count targets of another context', () => {

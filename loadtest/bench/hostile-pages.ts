@@ -97,6 +97,12 @@ export const HOSTILE_PAGES: Partial<Record<Channel, Record<string, string>>> = {
     'frames that go from site to site without end': script(
       `let i = 0; for (let n = 0; n < 20; n++) { const f = document.body.appendChild(document.createElement('iframe')); const go = () => { f.src = 'http://f.site' + i++ + '.example/plain' }; f.onload = go; go() }`,
     ),
+    'frames that go to and fro between 24 sites without end': script(
+      `let i = 0; for (let n = 0; n < 20; n++) { const f = document.body.appendChild(document.createElement('iframe')); const go = () => { f.src = 'http://f.site' + (i++ % 24) + '.example/plain' }; f.onload = go; go() }`,
+    ),
+    'ninety-five sandboxed frames of as many hosts of a site': script(
+      `for (let i = 0; i < 95; i++) { const f = document.createElement('iframe'); f.sandbox = 'allow-scripts'; f.src = 'http://f' + i + '.hostile-frames.example/plain'; document.body.append(f) }`,
+    ),
     'messages between frames without end': `<iframe srcdoc="<script>onmessage = (e) => e.source.postMessage('x'.repeat(1e5), '*')</script>"></iframe>${script(
       `onmessage = (e) => e.source.postMessage(e.data, '*'); onload = () => { for (let i = 0; i < 50; i++) frames[0].postMessage('x', '*') }`,
     )}`,
@@ -156,6 +162,9 @@ export const HOSTILE_PAGES: Partial<Record<Channel, Record<string, string>>> = {
       `setInterval(() => { print(); navigator.share?.({ url: location.href }).catch(() => 0) }, 1)`,
     ),
     'tabs without end': script(`setInterval(() => open('/tab?' + Math.random()), 10)`),
+    'twenty windows that are sent from site to site without end': script(
+      `let i = 0; const windows = []; for (let n = 0; n < 20; n++) windows.push(open('about:blank')); setInterval(() => { for (const one of windows) try { one.location = 'http://p.site' + i++ + '.example/plain' } catch {} }, 500)`,
+    ),
     'a tab that opens itself': script(`open(location.href)`),
     'a page that closes itself': script('close(); setTimeout(close, 500)'),
     'messages to all tabs without end': script(

@@ -175,7 +175,8 @@ export class ContextTargets implements DevTools {
   }
 
   #request({ type, frameId, requestId, request }: EventPayload<'Network.requestWillBeSent'>): void {
-    if (type !== 'Document' || frameId === undefined || this.frames.parentOf(frameId) === null) return;
+    // A tab that navigates over and over is stopped as a loop.
+    if (type !== 'Document' || frameId === undefined || frameId === this.#tabs[0]?.frameId) return;
     if (this.#burst.requested(requestId, request.url, performance.now())) this.#tellOfBurst();
   }
 
