@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
-import { ContextObservers } from '../src/browser/context-observers.ts';
+import { ContextObservers, CROWDED } from '../src/browser/context-observers.ts';
 import { UnroutedTraffic } from '../src/browser/unrouted-traffic.ts';
 
 /** The observers of a browser whose events are given to them here, as its connection gives them. */
@@ -86,6 +86,20 @@ describe('the observers of the contexts of a browser', () => {
     tell('Target.detachedFromTarget', { sessionId: 'again' });
     observers.emit('target of tab', 'Adsweep.messageFlood');
     assert.deepEqual(heard, ['Target.attachedToTarget tab', 'Adsweep.messageFlood']);
+  });
+
+  it('of the contexts with several tabs and frames, the one with the most is sent that it is crowded, each once', () => {
+    const { observers, attach } = observedBrowser();
+    const contexts = ['one', 'two', 'three'].map((id) => observed(observers, id));
+    for (const tab of ['one', 'two', 'three', 'unobserved']) attach(tab, tab);
+    for (let n = 0; n < 3; n += 1) attach(`frame ${n} of two`, 'two', 'two', { type: 'iframe' });
+    attach('frame of one', 'one', 'one', { type: 'iframe' });
+    for (let n = 0; n < 9; n += 1) attach(`worker ${n} of three`, 'three', 'three', { type: 'worker' });
+    for (let n = 0; n < 9; n += 1) attach(`frame ${n}`, 'unobserved', 'unobserved', { type: 'iframe' });
+    const told = () => contexts.map(({ heard }) => heard.filter((event) => event === CROWDED).length);
+    assert.deepEqual([observers.emitCrowded(), told()], [true, [0, 1, 0]]);
+    assert.deepEqual([observers.emitCrowded(), told()], [true, [1, 1, 0]]);
+    assert.deepEqual([observers.emitCrowded(), told()], [false, [1, 1, 0]]);
   });
 
   it('an observer that fails keeps no event from Playwright', () => {

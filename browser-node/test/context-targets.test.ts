@@ -46,7 +46,7 @@ function connect() {
     observe: (listener: ContextListener) => observers.observe(CONTEXT, listener),
   });
   attach('page', 'tab');
-  return { client, commands, attach, ask, askDocument, attachFrame };
+  return { client, commands, observers, attach, ask, askDocument, attachFrame };
 }
 
 describe('the targets of a context', () => {
@@ -200,6 +200,17 @@ describe('the targets of a context', () => {
     );
     assert.equal(toAndFro(CHILDREN_MAX, 200), 0);
     assert.ok(toAndFro(CHILDREN_MAX + 1, 200) > 0);
+  });
+
+  it('a capture whose processes leave too little memory to others is told like one of a burst of frames', () => {
+    const { client, observers, attach } = connect();
+    let bursts = 0;
+    client.onFrameBurst(() => {
+      bursts += 1;
+    });
+    attach('iframe', 'frame', 'tab');
+    observers.emitCrowded();
+    assert.equal(bursts, 1);
   });
 
   it('a capture does not count targets of another context', () => {

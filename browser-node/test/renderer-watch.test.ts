@@ -61,6 +61,14 @@ test('of many small frames that hold too much memory together, the newest end, n
   assert.deepEqual(excessive(renderers(other, [300], ...own), 1_000 * MIB, 2, 256 * MIB).slice(0, 2), [2, 62]);
 });
 
+test('while a context leaves, the renderers of all may hold more together, and each no more than before; beyond that the largest end', () => {
+  const own = (count: number) => Array.from({ length: count }, (): [number] => [30]);
+  assert.equal(excessive(renderers(...own(40)), 900 * MIB, 2, 256 * MIB).length, 2);
+  assert.deepEqual(excessive(renderers(...own(40)), 900 * MIB, 2, 256 * MIB, true), []);
+  assert.deepEqual(excessive(renderers([990], [30]), 1_000 * MIB, 2, 256 * MIB, true), [1]);
+  assert.deepEqual(excessive(renderers([120], ...own(45), [110]), 900 * MIB, 2, 256 * MIB, true), [1, 47]);
+});
+
 test('a renderer gets a lower priority, the more CPU it has used', () => {
   assert.deepEqual([0, 0.9, 1.9, 2, 4.5, 8, 500].map(priorityOf), [0, 0, 3, 6, 12, 19, 19]);
 });

@@ -94,6 +94,9 @@ export const HOSTILE_PAGES: Partial<Record<Channel, Record<string, string>>> = {
     ),
     'a thousand frames of a thousand sites': script(framesOfSites(1_000, '/plain')),
     'ninety frames of ninety sites, 40 MB each': script(framesOfSites(90, '/40-mb')),
+    'twenty frames of twenty sites that grow together': script(
+      `fetch('/never'); setInterval(() => fetch('/?' + Math.random()), 300); ${framesOfSites(20, '/grows')}`,
+    ),
     'frames that go from site to site without end': script(
       `let i = 0; for (let n = 0; n < 20; n++) { const f = document.body.appendChild(document.createElement('iframe')); const go = () => { f.src = 'http://f.site' + i++ + '.example/plain' }; f.onload = go; go() }`,
     ),

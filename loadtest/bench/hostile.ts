@@ -35,6 +35,8 @@ const [NEIGHBOURS, NEIGHBOURS_OF_FOUR] = [3, 1];
 const ENDLESS_BYTES = Buffer.alloc(256 * 1024, 'x');
 const FAR = 'x'.repeat(500_000);
 const HOLDS_40_MB = '<script>globalThis.held = new Uint8Array(4e7).fill(1)</script>';
+const GROWS_TO_450_MB =
+  '<script>const held = []; setInterval(() => { if (held.length < 45) held.push(new Uint8Array(1e7).fill(1)) }, 300)</script>';
 const COOKIES = Array.from({ length: 1_000 }, (_, at) => `c${at}=${'x'.repeat(90)}`);
 
 /** `npm run bench hostile -- memory`: those whose name or channel holds the word. */
@@ -75,6 +77,7 @@ async function serve(): Promise<http.Server> {
     else if (path.startsWith('/set-cookies')) response.setHeader('set-cookie', COOKIES).end();
     else if (path.startsWith('/far')) response.writeHead(302, { location: `/far?${FAR}` }).end();
     else if (path === '/40-mb') response.setHeader('content-type', 'text/html').end(HOLDS_40_MB);
+    else if (path === '/grows') response.setHeader('content-type', 'text/html').end(GROWS_TO_450_MB);
     else if (path.startsWith('/never')) setTimeout(() => response.end(), NEVER_ENDS_MS).unref();
     else {
       const type = target?.kind === 'vast_tag' ? 'application/xml' : 'text/html; charset=utf-8';

@@ -26,6 +26,8 @@ type Session = { contextId: string; attached: Attached; parentId: string | undef
  * requests.
  */
 export const MESSAGE_FLOOD = 'Adsweep.messageFlood';
+/** An event that we emit ourselves: the processes of a context leave too little memory to those of others. */
+export const CROWDED = 'Adsweep.crowded';
 
 /**
  * Parameters of `Network.enable`. Durable messages keep the contents of frames that navigated away; the sizes are those
@@ -49,6 +51,8 @@ export class ContextObservers implements ProtocolFilter {
   readonly #sessions = new Map<string, Session>();
   /** The targets that have a session. */
   readonly #targets = new Map<string, Session>();
+  /** The contexts that were sent {@link CROWDED}. */
+  readonly #crowded = new Set<string>();
 
   constructor(command: OwnCommands['command'], logger: Logger) {
     this.#command = command;
@@ -95,6 +99,22 @@ export class ContextObservers implements ProtocolFilter {
     if (session) this.#tell(session.contextId, method, { targetId }, undefined);
   }
 
+  /**
+   * Sends {@link CROWDED} to the observer of the context with the most tabs and frames of other sites, each of which may
+   * have a process, once for each context. false: no context that was not sent it has more than one.
+   */
+  emitCrowded(): boolean {
+    const counts = new Map<string, number>();
+    for (const { contextId, attached } of this.#targets.values())
+      if (DOCUMENTS.has(attached.targetInfo.type) && this.#listeners.has(contextId) && !this.#crowded.has(contextId))
+        counts.set(contextId, (counts.get(contextId) ?? 0) + 1);
+    const [contextId, count] = [...counts].toSorted(([, a], [, b]) => b - a)[0] ?? ['', 0];
+    if (count < 2) return false;
+    this.#crowded.add(contextId);
+    this.#tell(contextId, CROWDED, {}, undefined);
+    return true;
+  }
+
   outgoing(message: ProtocolMessage): ProtocolMessage[] {
     if (message.method !== 'Network.enable') return [message];
     return [{ ...message, params: { ...message.params, ...NETWORK_BUFFERS } }];
@@ -136,6 +156,8 @@ export class ContextObservers implements ProtocolFilter {
     }
   }
 }
+
+const DOCUMENTS = new Set(['page', 'iframe']);
 
 /**
  * Parameters of `Target.setAutoAttach` for targets of which Playwright takes no care: their workers wait at their start

@@ -11,7 +11,7 @@ export const RENDERER_BYTES_MAX = Math.min(2 ** 30, MACHINE.memoryBytes * 0.5);
  * Memory of the renderers of an ordinary capture: what a slot is planned with, and where there is more, its part of
  * half the memory. A sweep of 30 ads holds some 500 MB.
  */
-const CAPTURE_BYTES = Math.max(BYTES_PER_SLOT, (MACHINE.memoryBytes * 0.5) / defaultSlots(MACHINE).most);
+export const CAPTURE_BYTES = Math.max(BYTES_PER_SLOT, (MACHINE.memoryBytes * 0.5) / defaultSlots(MACHINE).most);
 /**
  * Memory of a browser's long-lived processes that is charged to no capture, with one context and for each further one:
  * beyond it, growth is charged to the renderers that are busy meanwhile. Nine ordinary captures at once take up to 870
@@ -30,26 +30,32 @@ export const freeBytes = (contexts: number): number =>
  */
 export type Held = { bytes: number; own: number; charged: number };
 
+/** Memory of all renderers while a context leaves the browser, as a multiple of what they may hold together. */
+const LEAVING_SHARE = 1.25;
+
 /**
  * The renderers that must end, by process id: each that holds more than `bytesMax`, its charge included; and while all
  * together hold more than `bytesMax` and `captureBytes` for each context after the first, first the largest of those
  * that hold more than a whole capture should, `captureBytes`, then the newest: a page with many small renderers must
- * not end those of other captures, which are larger. `renderers`: the oldest first. Pure.
+ * not end those of other captures, which are larger. `renderers`: the oldest first; `isLeaving`: the context with most
+ * documents is leaving the browser, so that all together may hold a little more, and beyond that what filled the memory
+ * so fast ends, the largest. Pure.
  */
 export function excessive(
   renderers: ReadonlyMap<number, Held>,
   bytesMax: number,
   contexts: number,
   captureBytes = CAPTURE_BYTES,
+  isLeaving = false,
 ): number[] {
   const newestFirst = [...renderers].reverse().map(([pid, held]) => ({
     pid,
     own: held.own + held.charged,
     all: held.bytes + held.charged,
   }));
-  const largeBytes = (own: number) => (own > captureBytes ? own : 0);
+  const largeBytes = (own: number) => (isLeaving || own > captureBytes ? own : 0);
   const inTurn = newestFirst.toSorted((a, b) => largeBytes(b.own) - largeBytes(a.own));
-  const sumMax = bytesMax + Math.max(0, contexts - 1) * captureBytes;
+  const sumMax = (bytesMax + Math.max(0, contexts - 1) * captureBytes) * (isLeaving ? LEAVING_SHARE : 1);
   let sum = sumOf(inTurn.map(({ own }) => own));
   const ends: number[] = [];
   for (const { pid, own, all } of inTurn) {

@@ -12,7 +12,7 @@ import {
   signal,
 } from './processes.ts';
 import { RendererBrake } from './renderer-brake.ts';
-import { chargeGrowth, excessive, freeBytes, type Held, sumOf } from './renderer-memory.ts';
+import { CAPTURE_BYTES, chargeGrowth, excessive, freeBytes, type Held, sumOf } from './renderer-memory.ts';
 
 /**
  * How often the known renderers are looked at: a script can fill a gigabyte in a second. New ones are looked for once
@@ -22,6 +22,9 @@ const TICK_MS = 100;
 const TICKS_A_SAMPLE = 5;
 /** How long a renderer that ended is kept in the list. */
 const REMEMBERED_MS = 30_000;
+
+/** How long the renderers of a context that leaves the browser, or was closed, may take until they have ended, in ms. */
+const LEAVES_MS = 2_000;
 
 const LOWEST_PRIORITY = 19;
 /**
@@ -40,9 +43,15 @@ type Renderer = Held & { cpuSeconds: number; nice: number };
 
 /**
  * `ended`: called for each renderer that is ended for its memory, with the memory that it held. `stuck`: called once
- * the browser has drawn one page for longer than {@link DRAWING_MS_MAX}; `contexts`: how many it has.
+ * the browser has drawn one page for longer than {@link DRAWING_MS_MAX}; `contexts`: how many it has. `crowded`: called
+ * when the renderers of several contexts hold too much together, and some would end that hold little; returns whether
+ * one of the contexts is leaving the browser.
  */
-type Actions = { ended: (renderer: Held & { pid: number }) => void; stuck: (contexts: number) => void };
+type Actions = {
+  ended: (renderer: Held & { pid: number }) => void;
+  stuck: (contexts: number) => void;
+  crowded: () => boolean;
+};
 
 /** The priority of a renderer that has used so much CPU. Pure. */
 export const priorityOf = (cpuSeconds: number): number =>
@@ -74,6 +83,10 @@ export class RendererWatch {
   #networkPid: number | null = null;
   #gpuPid: number | null = null;
   #isStuck = false;
+  /** Until when a context that leaves the browser is waited for. */
+  #leavesUntil = 0;
+  /** How many contexts there were before some were closed, and until when their renderers may still be ending. */
+  #closing = { contexts: 0, until: 0 };
 
   constructor(groupId: number, bytesMax: number, on: Partial<Actions> = {}) {
     this.#groupId = groupId;
@@ -85,6 +98,9 @@ export class RendererWatch {
 
   /** Samples while there are contexts: only then a browser has renderers. */
   follow(contexts: number): void {
+    const now = performance.now();
+    if (contexts < this.#contexts)
+      this.#closing = { contexts: this.#contextsWithRenderers(now), until: now + LEAVES_MS };
     this.#contexts = contexts;
     if (contexts > 0) {
       this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref();
@@ -134,7 +150,30 @@ export class RendererWatch {
       const { resident: bytes, own } = this.#memoryOf(pid);
       if (bytes > 0) this.#renderers.set(pid, { ...renderer, bytes, own });
     }
-    for (const pid of excessive(this.#renderers, this.#bytesMax, this.#contexts)) this.#end(pid, now);
+    this.#endThose(now);
+  }
+
+  /**
+   * Which context a small renderer belongs to is not known: before one ends, the context that has most documents leaves
+   * the browser, if others use it.
+   */
+  #endThose(now: number): void {
+    const contexts = this.#contextsWithRenderers(now);
+    const endsSmall = excessive(this.#renderers, this.#bytesMax, contexts).some((pid) => this.#isSmall(pid));
+    if (endsSmall && this.#contexts > 1 && now >= this.#leavesUntil && this.#on.crowded?.())
+      this.#leavesUntil = now + LEAVES_MS;
+    const isLeaving = now < this.#leavesUntil;
+    for (const pid of excessive(this.#renderers, this.#bytesMax, contexts, CAPTURE_BYTES, isLeaving))
+      this.#end(pid, now);
+  }
+
+  #contextsWithRenderers(now: number): number {
+    return now < this.#closing.until ? Math.max(this.#closing.contexts, this.#contexts) : this.#contexts;
+  }
+
+  #isSmall(pid: number): boolean {
+    const { own = 0, charged = 0 } = this.#renderers.get(pid) ?? {};
+    return own + charged <= CAPTURE_BYTES;
   }
 
   #sample(): void {
@@ -146,7 +185,7 @@ export class RendererWatch {
     const cpuUsed = new Map<Renderer, number>();
     for (const pid of pids) if (!this.#others.has(pid)) this.#measure(pid, now, cpuUsed);
     this.#chargeGrowth(cpuUsed);
-    for (const pid of excessive(this.#renderers, this.#bytesMax, this.#contexts)) this.#end(pid, now);
+    this.#endThose(now);
     this.#files.keep(pids);
   }
 

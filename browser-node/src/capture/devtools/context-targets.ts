@@ -4,6 +4,7 @@ import { startedWorker } from '../../browser/cdp-messages.ts';
 import {
   AUTO_ATTACH,
   type ContextObservation,
+  CROWDED,
   MESSAGE_FLOOD,
   NETWORK_BUFFERS,
 } from '../../browser/context-observers.ts';
@@ -154,6 +155,7 @@ export class ContextTargets implements DevTools {
   #receive(method: string, params: unknown, sessionId: string | undefined): boolean {
     if (method === 'Target.attachedToTarget') return this.#attach(params as Attached, sessionId);
     if (method === 'Target.detachedFromTarget') this.#sessions.delete((params as Attached).sessionId);
+    else if (method === CROWDED) this.#tellOfBurst();
     else if (method === MESSAGE_FLOOD) this.#messagesFlooded((params as { targetId: string }).targetId);
     else {
       const session = this.#sessions.get(sessionId ?? '');

@@ -85,7 +85,10 @@ export interface DevTools {
    * too many (null: it is not known), and that bound.
    */
   onFlooded(listener: (by: TargetSession | null, max: number) => void): void;
-  /** `listener` is called whenever more frames start within a few seconds than a {@link FrameBurst} may have. */
+  /**
+   * `listener` is called whenever more frames start within a few seconds than a {@link FrameBurst} may have, or the
+   * context's processes leave too little memory to those of others.
+   */
   onFrameBurst(listener: () => void): void;
   /**
    * `listener` is called whenever a target exceeds the messages that it may cause, such as those about errors or

@@ -125,10 +125,13 @@ export function openSession(
   const journal = new NetworkJournal(tabStates, scope.admitsRequest);
   const pendingRequests = new PendingRequests();
   recordRequests(devtools, tabStates, { journal, pendingRequests });
-  /** Whether the capture ends here, because others use the browser that its page fills with frames. */
+  /** Whether the capture ends here, because others use the browser that its page fills. */
   const leavesShared = () => {
     if (!open.leaveShared()) return false;
-    ending.end('browser: CRASHED', 'the page starts more frames than a shared browser can');
+    ending.end(
+      'browser: CRASHED',
+      'the page starts more frames, or holds more memory, than a shared browser has for it',
+    );
     for (const { tab } of [...kept, ...tabs.all]) tab.session.notify('Page.crash');
     return true;
   };
