@@ -27,8 +27,8 @@ const LOAD_MS = 40_000;
 const IDLE_MS = 20_000;
 const SINGLES = 100;
 const CAPTURE_MEAN_MS = (CAPTURE_MS[0] + CAPTURE_MS[1]) / 2;
-/** More than the slots of so many nodes can do in that time. */
-const backlogOf = (nodes: number) => Math.ceil(((RAMP_MS + LOAD_MS) / CAPTURE_MEAN_MS + 0.5) * nodes * SLOTS);
+/** More than the slots of so many nodes can do in that time: the first of each slot, those that follow, and some to be left. */
+const backlogOf = (nodes: number) => Math.ceil(((RAMP_MS + LOAD_MS) / CAPTURE_MEAN_MS + 1.5) * nodes * SLOTS);
 const REPEATS = 20;
 const CREATED_AT_ONCE = 4;
 const CALLS: NodeCall[] = ['acquire', 'renew', 'complete', 'report'];
