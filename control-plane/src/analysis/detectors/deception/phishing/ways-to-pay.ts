@@ -72,7 +72,7 @@ const LINES_OF_CHOICE: ReadonlySet<string> = new Set([
   ...BRANDS.filter(({ name }) => PAYS.has(name)).flatMap(({ words }) => words),
 ]);
 
-/** Tells of a brand whether a form with this text lists it among the ways to pay. Pure. */
+/** Returns whether a brand is listed among the ways to pay by a form with this text. Pure. */
 export function waysToPayIn(text: string, asksForCard: boolean): (brand: Brand) => boolean {
   const isCheckout = WAYS_TO_PAY.filter((ways) => ways.some((way) => hasWord(text, way))).length >= OTHER_WAYS_MIN;
   return (brand) => PAYS.has(brand.name) && (isCheckout || (asksForCard && isChoice(brand, text)));
