@@ -136,7 +136,7 @@ describe('the targets of a context', () => {
     t.mock.method(performance, 'now', () => now);
     const { client, attachFrame } = connect();
     let bursts = 0;
-    client.onFrameBurst(() => {
+    client.onCrowding(() => {
       bursts += 1;
     });
     for (let n = 0; n < 3 * FRAMES_AT_ONCE_MAX; n += 1) {
@@ -155,7 +155,7 @@ describe('the targets of a context', () => {
   ): number => {
     const { client, askDocument, attachFrame } = connect();
     let bursts = 0;
-    client.onFrameBurst(() => {
+    client.onCrowding(() => {
       bursts += 1;
     });
     attachFrame('frame');
@@ -205,7 +205,7 @@ describe('the targets of a context', () => {
   it('a capture whose processes leave too little memory to others is told like one of a burst of frames', () => {
     const { client, observers, attach } = connect();
     let bursts = 0;
-    client.onFrameBurst(() => {
+    client.onCrowding(() => {
       bursts += 1;
     });
     attach('iframe', 'frame', 'tab');

@@ -159,12 +159,13 @@ export class RendererWatch {
    */
   #endThose(now: number): void {
     const contexts = this.#contextsWithRenderers(now);
-    const endsSmall = excessive(this.#renderers, this.#bytesMax, contexts).some((pid) => this.#isSmall(pid));
+    let ends = excessive(this.#renderers, this.#bytesMax, contexts);
+    if (ends.length === 0) return;
+    const endsSmall = ends.some((pid) => this.#isSmall(pid));
     if (endsSmall && this.#contexts > 1 && now >= this.#leavesUntil && this.#on.crowded?.())
       this.#leavesUntil = now + LEAVES_MS;
-    const isLeaving = now < this.#leavesUntil;
-    for (const pid of excessive(this.#renderers, this.#bytesMax, contexts, CAPTURE_BYTES, isLeaving))
-      this.#end(pid, now);
+    if (now < this.#leavesUntil) ends = excessive(this.#renderers, this.#bytesMax, contexts, CAPTURE_BYTES, true);
+    for (const pid of ends) this.#end(pid, now);
   }
 
   #contextsWithRenderers(now: number): number {

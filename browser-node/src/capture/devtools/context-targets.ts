@@ -90,7 +90,7 @@ export class ContextTargets implements DevTools {
         return client.isFlooded;
       },
       onFlooded: (listener) => void listeners.flooded.push(listener),
-      onFrameBurst: (listener) => void listeners.frameBurst.push(listener),
+      onCrowding: (listener) => void listeners.crowding.push(listener),
       onMessageFlood: (listener) => void listeners.messageFlood.push(listener),
       sessionOf: (page) => client.sessionOf(page),
       close: () => void this.#observers.delete(listeners),
@@ -115,8 +115,8 @@ export class ContextTargets implements DevTools {
     this.#listeners.flooded.push(listener);
   }
 
-  onFrameBurst(listener: () => void): void {
-    this.#listeners.frameBurst.push(listener);
+  onCrowding(listener: () => void): void {
+    this.#listeners.crowding.push(listener);
   }
 
   onMessageFlood(listener: Parameters<DevTools['onMessageFlood']>[0]): void {
@@ -155,7 +155,7 @@ export class ContextTargets implements DevTools {
   #receive(method: string, params: unknown, sessionId: string | undefined): boolean {
     if (method === 'Target.attachedToTarget') return this.#attach(params as Attached, sessionId);
     if (method === 'Target.detachedFromTarget') this.#sessions.delete((params as Attached).sessionId);
-    else if (method === CROWDED) this.#tellOfBurst();
+    else if (method === CROWDED) this.#tellOfCrowding();
     else if (method === MESSAGE_FLOOD) this.#messagesFlooded((params as { targetId: string }).targetId);
     else {
       const session = this.#sessions.get(sessionId ?? '');
@@ -173,17 +173,17 @@ export class ContextTargets implements DevTools {
 
   #addFrame({ frameId, parentFrameId }: EventPayload<'Page.frameAttached'>): void {
     this.frames.add(frameId, parentFrameId);
-    if (this.#burst.started(performance.now())) this.#tellOfBurst();
+    if (this.#burst.started(performance.now())) this.#tellOfCrowding();
   }
 
   #request({ type, frameId, requestId, request }: EventPayload<'Network.requestWillBeSent'>): void {
     // A tab that navigates over and over is stopped as a loop.
     if (type !== 'Document' || frameId === undefined || frameId === this.#tabs[0]?.frameId) return;
-    if (this.#burst.requested(requestId, request.url, performance.now())) this.#tellOfBurst();
+    if (this.#burst.requested(requestId, request.url, performance.now())) this.#tellOfCrowding();
   }
 
-  #tellOfBurst(): void {
-    for (const { frameBurst } of this.#observers) for (const listener of frameBurst) listener();
+  #tellOfCrowding(): void {
+    for (const { crowding } of this.#observers) for (const listener of crowding) listener();
   }
 
   #messagesFlooded(targetId: string): void {

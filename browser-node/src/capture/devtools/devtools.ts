@@ -89,7 +89,7 @@ export interface DevTools {
    * `listener` is called whenever more frames start within a few seconds than a {@link FrameBurst} may have, or the
    * context's processes leave too little memory to those of others.
    */
-  onFrameBurst(listener: () => void): void;
+  onCrowding(listener: () => void): void;
   /**
    * `listener` is called whenever a target exceeds the messages that it may cause, such as those about errors or
    * requests, with that target (null: it is not known). A frame of another site leaves `isFlooded` as it is: it can be
@@ -105,7 +105,7 @@ export interface DevTools {
 /** The listeners of one observer. */
 export class Listeners {
   readonly flooded: Parameters<DevTools['onFlooded']>[0][] = [];
-  readonly frameBurst: (() => void)[] = [];
+  readonly crowding: (() => void)[] = [];
   readonly messageFlood: Parameters<DevTools['onMessageFlood']>[0][] = [];
   readonly #byEvent = new Map<string, Listener<EventName>[]>();
   readonly #attached: ((session: TargetSession) => void)[] = [];

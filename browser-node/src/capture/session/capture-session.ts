@@ -135,7 +135,7 @@ export function openSession(
     for (const { tab } of [...kept, ...tabs.all]) tab.session.notify('Page.crash');
     return true;
   };
-  devtools.onFrameBurst(() => void leavesShared());
+  devtools.onCrowding(() => void leavesShared());
   devtools.onFlooded((_by, max) => {
     if (max === CHILDREN_MAX && leavesShared()) return;
     notes.push(note('stopped_flood'));
