@@ -71,7 +71,8 @@ function methodOf(name: OperationId, request: Send): unknown {
   const { answer, query }: Operation = OPERATIONS[name];
   if (answer === 'events')
     return async function* (...sent: unknown[]) {
-      yield* readEvents((await request(name, 'stream', sent)) as ReadableStream<Uint8Array>);
+      const { signal } = readSent(name, sent);
+      yield* readEvents((await request(name, 'stream', sent)) as ReadableStream<Uint8Array<ArrayBuffer>>, signal);
     };
   const call = (...sent: unknown[]) => request(name, answer === 'nothing' ? 'text' : answer, sent);
   return query.includes('page') ? Object.assign(call, { each: eachItem(name, call) }) : call;

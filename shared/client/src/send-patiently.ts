@@ -1,3 +1,5 @@
+import { readBody } from './read-body.ts';
+
 /** How requests are sent. */
 export type Patience = {
   fetch: (request: Request) => Promise<Response>;
@@ -61,18 +63,21 @@ const isStream = ({ headers }: Request): boolean => headers.get('Accept') === 't
 /** One try. The body is read here, so that the timeout and the next try cover it too; a stream's is left to its reader. */
 async function sendOnce(request: Request, { fetch, timeoutMs }: Patience): Promise<Response> {
   const giveUp = new AbortController();
+  const { signal } = giveUp;
   const late = () => giveUp.abort(new DOMException(`No answer within ${timeoutMs} ms`, 'TimeoutError'));
   const timer = setTimeout(late, timeoutMs);
   const abort = () => giveUp.abort(request.signal.reason);
   request.signal.addEventListener('abort', abort);
   try {
-    const response = await fetch(new Request(request, { signal: giveUp.signal }));
-    if (response.body === null || (isStream(request) && response.ok)) return response;
-    const { status, statusText, headers } = response;
-    return new Response(await response.arrayBuffer(), { status, statusText, headers });
+    const response = await fetch(new Request(request, { signal }));
+    const { body, status, statusText, headers } = response;
+    if (body === null || (isStream(request) && response.ok)) return response;
+    const pieces: Uint8Array<ArrayBuffer>[] = [];
+    for await (const piece of readBody(body, { signal })) pieces.push(piece);
+    return new Response(new Blob(pieces), { status, statusText, headers });
   } finally {
     clearTimeout(timer);
-    if (!isStream(request)) request.signal.removeEventListener('abort', abort);
+    request.signal.removeEventListener('abort', abort);
   }
 }
 

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { describe, test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { slow } from '../../test/support/slow.ts';
 import { AdsweepError } from '../src/client.ts';
 import { pauseBeforeRetry } from '../src/send-patiently.ts';
@@ -7,6 +10,14 @@ import { answer, hangUp, scriptedServer, silence } from './support/scripted-serv
 
 const SCAN = { url: 'https://shop.example/', country_code: 'US', emulator_id: 'iphone_16' };
 const refusal = (detail: string, code: string) => ({ detail, code });
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+/** Answers with the beginning of a body, and collects garbage while the rest is waited for. */
+const stopsHalfWay =
+  (headers: Record<string, string>, beginning: string) => (response: Parameters<typeof silence>[0]) => {
+    response.writeHead(200, headers).write(beginning);
+    setTimeout(collectGarbage, 50);
+  };
 const headersOf = (headers: Record<string, string> = {}) => new Headers(headers);
 
 describe('a client of a server in trouble', { concurrency: true }, () => {
@@ -55,6 +66,25 @@ describe('a client of a server in trouble', { concurrency: true }, () => {
       void response.writeHead(200, { 'content-type': 'application/json' }).write('{ "id": ');
     const { api } = await scriptedServer(t, [half, answer(200, { id: 'one' })], { timeoutMs: 100 });
     assert.deepEqual(await api.getScan('one'), { id: 'one' });
+  });
+
+  test('ends a body that stops half-way also when a garbage collection has come between', async (t) => {
+    const json = { 'content-type': 'application/json' };
+    const { api } = await scriptedServer(t, [stopsHalfWay(json, '{ "id": ')], { retries: 0, timeoutMs: 200 });
+    await assert.rejects(api.getScan('one'), { name: 'TimeoutError' });
+  });
+
+  test('ends a stream of events for a caller who aborts it, also after a garbage collection', async (t) => {
+    const state = 'data: {"id":"one","status":"pending"}\n\n';
+    const { api, requests } = await scriptedServer(t, [stopsHalfWay({ 'content-type': 'text/event-stream' }, state)]);
+    const caller = new AbortController();
+    setTimeout(() => caller.abort(new Error('not needed any more')), 200);
+    const read = async () => {
+      for await (const { status } of api.getScanEvents('one', undefined, { signal: caller.signal }))
+        assert.equal(status, 'pending');
+    };
+    await assert.rejects(read, /not needed any more/);
+    if (!requests[0]!.socket.destroyed) await once(requests[0]!.socket, 'close');
   });
 
   test('stops at once, with the reason of the signal, when the caller aborts', async (t) => {
