@@ -69,9 +69,11 @@ async function sendOnce(request: Request, { fetch, timeoutMs }: Patience): Promi
   const abort = () => giveUp.abort(request.signal.reason);
   request.signal.addEventListener('abort', abort);
   try {
-    const response = await fetch(new Request(request, { signal }));
+    const sent = new Request(request, { signal });
+    const response = await fetch(sent);
     const { body, status, statusText, headers } = response;
-    if (body === null || (isStream(request) && response.ok)) return response;
+    // That `sent` is needed here keeps it from being collected as garbage while its answer is waited for, which would cut its signal off.
+    if (body === null || (isStream(sent) && response.ok)) return response;
     const pieces: Uint8Array<ArrayBuffer>[] = [];
     for await (const piece of readBody(body, { signal })) pieces.push(piece);
     return new Response(new Blob(pieces), { status, statusText, headers });

@@ -61,6 +61,14 @@ describe('a client of a server in trouble', { concurrency: true }, () => {
     await assert.rejects(api.getScan('one'), { name: 'TimeoutError' });
   });
 
+  test('rejects with a TimeoutError also when a garbage collection comes before the answer', async (t) => {
+    const { api } = await scriptedServer(t, [() => void setTimeout(collectGarbage, 50)], {
+      retries: 0,
+      timeoutMs: 200,
+    });
+    await assert.rejects(api.getScan('one'), { name: 'TimeoutError' });
+  });
+
   test('gives a body that stops half-way the same timeout', async (t) => {
     const half = (response: Parameters<typeof silence>[0]) =>
       void response.writeHead(200, { 'content-type': 'application/json' }).write('{ "id": ');
