@@ -3,14 +3,16 @@ import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
-import { getPriority, tmpdir } from 'node:os';
+import { availableParallelism, getPriority, tmpdir } from 'node:os';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { findEmulator } from '@adsweep/shared/scan/emulators.ts';
 import { createLogger } from '@adsweep/shared/service/logger.ts';
 import { ChromiumPool } from '../src/browser/chromium-pool.ts';
 import { profilePrefix, sweepProfiles } from '../src/browser/chromium-profile.ts';
+import { CROWDED } from '../src/browser/context-observers.ts';
 import type { OpenContext } from '../src/browser/open-context.ts';
+import { processType } from '../src/browser/processes.ts';
 import type { LaunchReason } from '../src/browser/recycle-policy.ts';
 import { RECYCLE_LIMITS, type RecycleLimits } from '../src/browser/recycle-policy.ts';
 import { chromiumOfRun } from './support/chromium-of-run.ts';
@@ -90,6 +92,47 @@ test('a context that asks too much leaves the browser that it shares; one that i
   await second.close();
   await groupEnded(keptPid);
   await third.close();
+});
+
+/** More busy renderers than any machine has cores for; each is of a site of its own. */
+const BUSY_FRAMES = availableParallelism() * 10;
+const BUSY =
+  '<script>setInterval(() => { const until = performance.now() + 90; while (performance.now() < until); }, 10)</script>';
+
+/** Resolves once the context is told that it leaves the others too little. */
+async function crowdsOthers({ context, observe }: OpenContext): Promise<void> {
+  const { promise: told, resolve } = Promise.withResolvers<void>();
+  observe((method) => {
+    if (method === CROWDED) resolve();
+    return true;
+  });
+  const frames = Array.from({ length: BUSY_FRAMES }, (_, n) => `<iframe src="http://busy-${n}.localhost/"></iframe>`);
+  await context.route('**/*', (route) => {
+    const isFrame = new URL(route.request().url()).hostname.startsWith('busy-');
+    return route.fulfill({ contentType: 'text/html', body: isFrame ? BUSY : frames.join('') });
+  });
+  const page = await context.newPage();
+  await Promise.all([page.goto('http://busy.example/', { waitUntil: 'commit' }), told]);
+}
+
+test('a context whose busy frames leave others no CPU is told so; in a browser of its own, all its processes go last', async (t) => {
+  const { open } = await poolBench(t);
+  const [small, crowding, own] = [await open(), await open(), await open(true)];
+  await loadPage(small);
+  small.observe((method) => {
+    assert.notEqual(method, CROWDED);
+    return true;
+  });
+  await crowdsOthers(crowding);
+  assert.equal(crowding.leaveShared(), true);
+  await crowding.close();
+  await crowdsOthers(own);
+  assert.equal(own.leaveShared(), false);
+  const members = await groupMembers(await pidOf(own));
+  const priorities = members.filter((pid) => processType(pid) === 'renderer').map((pid) => getPriority(Number(pid)));
+  assert.ok(priorities.length > BUSY_FRAMES / 2, String(priorities.length));
+  assert.deepEqual(new Set(priorities), new Set([19]));
+  await Promise.all([small.close(), own.close()]);
 });
 
 test('an isolated context has a browser of its own, which ends with it', async (t) => {

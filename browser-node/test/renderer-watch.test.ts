@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { ProcFiles } from '../src/browser/proc-files.ts';
 import { busiest, nextBrake, ownCpuShare, RELEASED } from '../src/browser/renderer-brake.ts';
+import { crowdOf, RendererCrowd } from '../src/browser/renderer-crowd.ts';
 import { chargeGrowth, excessive } from '../src/browser/renderer-memory.ts';
 import { priorityOf, RendererWatch } from '../src/browser/renderer-watch.ts';
 
@@ -71,6 +72,32 @@ test('while a context leaves, the renderers of all may hold more together, and e
 
 test('a renderer gets a lower priority, the more CPU it has used', () => {
   assert.deepEqual([0, 0.9, 1.9, 2, 4.5, 8, 500].map(priorityOf), [0, 0, 3, 6, 12, 19, 19]);
+});
+
+test('renderers crowd the CPU if they use much of it, and many of them about the same', () => {
+  const cores = 2;
+  const each = (count: number, seconds: number) => Array.from({ length: count }, () => seconds);
+  assert.equal(Math.round(crowdOf(each(24, 0.04), 0.5, cores)), 24);
+  assert.equal(crowdOf(each(11, 0.09), 0.5, cores), 0);
+  assert.equal(crowdOf(each(24, 0.02), 0.5, cores), 0);
+  assert.equal(crowdOf(each(24, 0.04), 0.5, 8), 0);
+  assert.equal(crowdOf([...each(20, 0.01), 0.4, 0.4], 0.5, cores), 0);
+  assert.equal(crowdOf([], 0.5, cores), 0);
+});
+
+test('a crowd that lasts for a second has a cause, which has a quarter of the documents, and no fewer than would be a crowd', () => {
+  const samples = (...counts: number[]) => {
+    const crowd = new RendererCrowd(2);
+    return counts.map((count, at) =>
+      crowd.documentsOfCause(
+        Array.from({ length: count }, () => 1 / count),
+        at * 500,
+      ),
+    );
+  };
+  assert.deepEqual(samples(24, 24, 24, 24, 24), [0, 0, 12, 0, 12]);
+  assert.deepEqual(samples(24, 24, 4, 24, 24), [0, 0, 0, 0, 12]);
+  assert.deepEqual(samples(0, 0, 80, 80), [0, 0, 0, 20]);
 });
 
 test('the share of a thread is that on a CPU of its own, however long it waited for one', () => {

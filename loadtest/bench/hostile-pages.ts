@@ -97,6 +97,7 @@ export const HOSTILE_PAGES: Partial<Record<Channel, Record<string, string>>> = {
     'twenty frames of twenty sites that grow together': script(
       `fetch('/never'); setInterval(() => fetch('/?' + Math.random()), 300); ${framesOfSites(20, '/grows')}`,
     ),
+    'twenty-four frames of as many sites, each nearly always busy': script(framesOfSites(24, '/busy')),
     'frames that go from site to site without end': script(
       `let i = 0; for (let n = 0; n < 20; n++) { const f = document.body.appendChild(document.createElement('iframe')); const go = () => { f.src = 'http://f.site' + i++ + '.example/plain' }; f.onload = go; go() }`,
     ),

@@ -37,6 +37,8 @@ const FAR = 'x'.repeat(500_000);
 const HOLDS_40_MB = '<script>globalThis.held = new Uint8Array(4e7).fill(1)</script>';
 const GROWS_TO_450_MB =
   '<script>const held = []; setInterval(() => { if (held.length < 45) held.push(new Uint8Array(1e7).fill(1)) }, 300)</script>';
+const BUSY_FOR_90_OF_100_MS =
+  '<script>setInterval(() => { const until = performance.now() + 90; while (performance.now() < until); }, 10)</script>';
 const COOKIES = Array.from({ length: 1_000 }, (_, at) => `c${at}=${'x'.repeat(90)}`);
 
 /** `npm run bench hostile -- memory`: those whose name or channel holds the word. */
@@ -78,6 +80,7 @@ async function serve(): Promise<http.Server> {
     else if (path.startsWith('/far')) response.writeHead(302, { location: `/far?${FAR}` }).end();
     else if (path === '/40-mb') response.setHeader('content-type', 'text/html').end(HOLDS_40_MB);
     else if (path === '/grows') response.setHeader('content-type', 'text/html').end(GROWS_TO_450_MB);
+    else if (path === '/busy') response.setHeader('content-type', 'text/html').end(BUSY_FOR_90_OF_100_MS);
     else if (path.startsWith('/never')) setTimeout(() => response.end(), NEVER_ENDS_MS).unref();
     else {
       const type = target?.kind === 'vast_tag' ? 'application/xml' : 'text/html; charset=utf-8';

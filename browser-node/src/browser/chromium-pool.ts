@@ -20,6 +20,8 @@ export class ChromiumPool implements BrowserPool {
   readonly #browsers = new Set<LiveBrowser>();
   #current: LiveBrowser | null = null;
   #lastDecision: Promise<unknown> = Promise.resolve();
+  /** Isolated browsers that are starting; no other context waits for them. */
+  readonly #starting = new Set<Promise<LiveBrowser>>();
   #closed = false;
   /** Called when a browser did not start, or ended without being asked to. */
   onlost: () => void = () => undefined;
@@ -61,7 +63,7 @@ export class ChromiumPool implements BrowserPool {
   /** Ends every browser and starts no other. */
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#lastDecision;
+    await Promise.allSettled([this.#lastDecision, ...this.#starting]);
     await this.endBrowsers();
   }
 
@@ -72,12 +74,11 @@ export class ChromiumPool implements BrowserPool {
 
   /** A context in a browser of its own, which ends with the context. */
   async #openIsolated(options: OpenOptions): Promise<OpenContext> {
-    const browser = await this.#inTurn(async () => {
-      const own = await this.#launch('isolated');
-      own.claim();
-      own.retire();
-      return own;
-    });
+    const starting = this.#launch('isolated');
+    this.#starting.add(starting);
+    const browser = await starting.finally(() => this.#starting.delete(starting));
+    browser.claim();
+    browser.retire();
     return browser.open(options);
   }
 

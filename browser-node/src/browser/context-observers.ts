@@ -26,7 +26,7 @@ type Session = { contextId: string; attached: Attached; parentId: string | undef
  * requests.
  */
 export const MESSAGE_FLOOD = 'Adsweep.messageFlood';
-/** An event that we emit ourselves: the processes of a context leave too little memory to those of others. */
+/** An event that we emit ourselves: the processes of a context leave too little memory or CPU to those of others. */
 export const CROWDED = 'Adsweep.crowded';
 
 /**
@@ -101,15 +101,15 @@ export class ContextObservers implements ProtocolFilter {
 
   /**
    * Sends {@link CROWDED} to the observer of the context with the most tabs and frames of other sites, each of which may
-   * have a process, once for each context. false: no context that was not sent it has more than one.
+   * have a process, once for each context. false: no context that was not sent it has `documentsMin`.
    */
-  emitCrowded(): boolean {
+  emitCrowded(documentsMin: number): boolean {
     const counts = new Map<string, number>();
     for (const { contextId, attached } of this.#targets.values())
       if (DOCUMENTS.has(attached.targetInfo.type) && this.#listeners.has(contextId) && !this.#crowded.has(contextId))
         counts.set(contextId, (counts.get(contextId) ?? 0) + 1);
     const [contextId, count] = [...counts].toSorted(([, a], [, b]) => b - a)[0] ?? ['', 0];
-    if (count < 2) return false;
+    if (count < documentsMin) return false;
     this.#crowded.add(contextId);
     this.#tell(contextId, CROWDED, {}, undefined);
     return true;

@@ -143,7 +143,7 @@ export class LiveBrowser {
           : new RendererWatch(process.pid, rendererBytes, {
               ended: (held) => logger.info(held, 'a renderer held too much memory and was ended'),
               stuck: (contexts) => live.#whenStuck(contexts),
-              crowded: () => observers.emitCrowded(),
+              crowded: (documentsMin) => live.#isCrowded() && observers.emitCrowded(documentsMin),
             });
       const parts = { process, transport, browser, sessions, observers, guard, renderers, reportBy: reports.name };
       const live = new LiveBrowser(parts, logger);
@@ -339,6 +339,11 @@ export class LiveBrowser {
     this.#claims -= 1;
     if (!this.#broken) this.#parts.renderers.follow(this.#claims);
     if (this.#claims === 0 && this.#retired) void this.kill();
+  }
+
+  /** Whether a page that leaves others nothing is to be told so: a page that only later ones would wait for is not. */
+  #isCrowded(): boolean {
+    return this.#claims > 1 || this.#retired;
   }
 
   /** It draws one page without a pause: only that page may wait for it. */

@@ -12,6 +12,7 @@ import {
   signal,
 } from './processes.ts';
 import { RendererBrake } from './renderer-brake.ts';
+import { RendererCrowd } from './renderer-crowd.ts';
 import { CAPTURE_BYTES, chargeGrowth, excessive, freeBytes, type Held, sumOf } from './renderer-memory.ts';
 
 /**
@@ -44,13 +45,13 @@ type Renderer = Held & { cpuSeconds: number; nice: number };
 /**
  * `ended`: called for each renderer that is ended for its memory, with the memory that it held. `stuck`: called once
  * the browser has drawn one page for longer than {@link DRAWING_MS_MAX}; `contexts`: how many it has. `crowded`: called
- * when the renderers of several contexts hold too much together, and some would end that hold little; returns whether
- * one of the contexts is leaving the browser.
+ * when the renderers hold too much memory together, and some would end that hold little, or when they leave each other
+ * no CPU; a context with so many documents may be the cause. Returns whether one is leaving the browser.
  */
 type Actions = {
   ended: (renderer: Held & { pid: number }) => void;
   stuck: (contexts: number) => void;
-  crowded: () => boolean;
+  crowded: (documentsMin: number) => boolean;
 };
 
 /** The priority of a renderer that has used so much CPU. Pure. */
@@ -79,6 +80,7 @@ export class RendererWatch {
   #ticks = 0;
   readonly #files = new ProcFiles();
   readonly #brake: RendererBrake;
+  readonly #crowd = new RendererCrowd();
   readonly #compositor: CompositorWatch;
   #networkPid: number | null = null;
   #gpuPid: number | null = null;
@@ -120,9 +122,9 @@ export class RendererWatch {
     return this.#brake.congestedMs(at);
   }
 
-  /** Gives the browser process and the renderers to come the lowest priority: only one context has to wait for them. */
+  /** Gives the browser process and all renderers the lowest priority: only one context has to wait for them. */
   goLast(): void {
-    lowerPriority(this.#groupId, LOWEST_PRIORITY);
+    for (const pid of [this.#groupId, ...this.#renderers.keys()]) lowerPriority(pid, LOWEST_PRIORITY);
     for (const pid of processIds().map(Number))
       if (groupOf(pid) === this.#groupId && processType(pid) === 'zygote') lowerPriority(pid, LOWEST_PRIORITY);
   }
@@ -162,7 +164,7 @@ export class RendererWatch {
     let ends = excessive(this.#renderers, this.#bytesMax, contexts);
     if (ends.length === 0) return;
     const endsSmall = ends.some((pid) => this.#isSmall(pid));
-    if (endsSmall && this.#contexts > 1 && now >= this.#leavesUntil && this.#on.crowded?.())
+    if (endsSmall && this.#contexts > 1 && now >= this.#leavesUntil && this.#on.crowded?.(2))
       this.#leavesUntil = now + LEAVES_MS;
     if (now < this.#leavesUntil) ends = excessive(this.#renderers, this.#bytesMax, contexts, CAPTURE_BYTES, true);
     for (const pid of ends) this.#end(pid, now);
@@ -187,6 +189,8 @@ export class RendererWatch {
     for (const pid of pids) if (!this.#others.has(pid)) this.#measure(pid, now, cpuUsed);
     this.#chargeGrowth(cpuUsed);
     this.#endThose(now);
+    const documents = this.#crowd.documentsOfCause([...cpuUsed.values()], now);
+    if (documents > 0) this.#on.crowded?.(documents);
     this.#files.keep(pids);
   }
 

@@ -130,7 +130,7 @@ export function openSession(
     if (!open.leaveShared()) return false;
     ending.end(
       'browser: CRASHED',
-      'the page starts more frames, or holds more memory, than a shared browser has for it',
+      'the page starts more frames, holds more memory or keeps more renderers busy than a shared browser has for it',
     );
     for (const { tab } of [...kept, ...tabs.all]) tab.session.notify('Page.crash');
     return true;
