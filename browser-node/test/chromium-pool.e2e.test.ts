@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { availableParallelism, getPriority, tmpdir } from 'node:os';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -88,6 +88,8 @@ test('a context that asks too much leaves the browser that it shares; one that i
   assert.deepEqual(launches, ['first', 'isolated']);
   assert.notEqual(await pidOf(third), keptPid);
   assert.equal(getPriority(keptPid), 19);
+  const session = await readFile(`/proc/${keptPid}/autogroup`, 'utf8').catch(() => 'nice 19');
+  assert.match(session, /nice 19$/m);
   assert.equal(await loadPage(second), 'http://shop.localhost/popup');
   await second.close();
   await groupEnded(keptPid);

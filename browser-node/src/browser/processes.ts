@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
 /** The clock ticks per second of /proc on Linux. */
@@ -79,6 +79,21 @@ export function lowerPriority(pid: number, nice: number): void {
     for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), nice);
   } catch {
     // A thread has ended meanwhile, or the process belongs to another user.
+  }
+}
+
+/**
+ * Lowers the priority of the session that a process belongs to, unless it is ours. With autogroups (sched(7)), Linux
+ * divides the CPU among sessions first, and priorities count only within one. Without effect where there are none, as in
+ * containers.
+ */
+export function lowerSessionPriority(pid: number, nice: number): void {
+  const [[ours], [theirs]] = ['self', pid].map((one) => readProc(one, 'autogroup').split(' ')) as [string[], string[]];
+  if (theirs === '' || theirs === ours) return;
+  try {
+    writeFileSync(`/proc/${pid}/autogroup`, String(nice));
+  } catch {
+    // The process has ended meanwhile, or belongs to another user.
   }
 }
 

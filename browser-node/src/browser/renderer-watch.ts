@@ -5,6 +5,7 @@ import {
   groupOf,
   isNetworkService,
   lowerPriority,
+  lowerSessionPriority,
   type Memory,
   memoryIn,
   processIds,
@@ -124,6 +125,7 @@ export class RendererWatch {
 
   /** Gives the browser process and all renderers the lowest priority: only one context has to wait for them. */
   goLast(): void {
+    lowerSessionPriority(this.#groupId, LOWEST_PRIORITY);
     for (const pid of [this.#groupId, ...this.#renderers.keys()]) lowerPriority(pid, LOWEST_PRIORITY);
     for (const pid of processIds().map(Number))
       if (groupOf(pid) === this.#groupId && processType(pid) === 'zygote') lowerPriority(pid, LOWEST_PRIORITY);
