@@ -170,7 +170,7 @@ try {
   const rows = targets.map((target) => {
     const [row, wide] = [inARow, fourAtOnce].map((results) => results.find((result) => result.target === target)!);
     const outcomeOf = ({ hostile }: Result) => `${hostile.status} ${hostile.error.split(': a page')[0]}`.trim();
-    return `| ${target.channel} | ${target.name} | ${outcomeOf(row!)} | ${seconds(row!.seconds)} | ${row!.beside.toFixed(1)} | ${outcomeOf(wide!)} | ${seconds(wide!.seconds)} |`;
+    return `| ${target.channel} | ${target.name} | ${outcomeOf(row!)} | ${seconds(row!.seconds)} | ${row!.beside.toFixed(1)} | ${outcomeOf(wide!)} | ${seconds(wide!.seconds)} | ${wide!.beside.toFixed(1)} |`;
   });
   const all = [...inARow, ...fourAtOnce];
   const disturbed = all.filter((result) => !isUndisturbed(result));
@@ -179,13 +179,13 @@ try {
     '# Hostile targets, with innocent pages beside them',
     `One node. ${targets.length} hostile pages, ads and VAST documents: one after the other with ${NEIGHBOURS} innocent pages beside each, then four at once with ${NEIGHBOURS_OF_FOUR}. ${machine()}.`,
     `One after the other, ${verdict(inARow)}. Four at once, ${verdict(fourAtOnce)}.`,
-    `One after the other, the slowest neighbour of ${inARow.filter(isFast).length} of ${inARow.length} took at most ${BESIDE_MAX} times its time beside idle pages.`,
+    `One after the other, the slowest neighbour of ${inARow.filter(isFast).length} of ${inARow.length} took at most ${BESIDE_MAX} times its time beside idle pages; four at once, that of ${fourAtOnce.filter(isFast).length}.`,
     disturbed.length + unjudged.length === 0
       ? 'No errors.'
       : `**The run has failed**: innocent scans beside ${disturbed.length} targets were disturbed, ${unjudged.length} targets were not judged.`,
     [
-      '| channel | hostile target | in a row | seconds | neighbours, times alone | four at once | seconds |',
-      '|---|---|---|--:|--:|---|--:|',
+      '| channel | hostile target | in a row | seconds | neighbours, times alone | four at once | seconds | neighbour, times alone |',
+      '|---|---|---|--:|--:|---|--:|--:|',
       ...rows,
     ].join('\n'),
     barChart(
