@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { Readable } from 'node:stream';
+import { Duplex, Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { type TestContext, test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { connectTo } from '../src/providers/connect-to.ts';
 import { TunnelSocket } from '../src/providers/tunnel-socket.ts';
 import { startRawTarget } from './support/target.ts';
@@ -52,6 +52,44 @@ test('many tunnels to slow readers deliver every byte in order, and then their e
     const [received] = await Promise.all([readLate(near, far), pipeline(Readable.from(pieces), target)]);
     assert.equal(digest(received), digest(sent));
     assert.ok(counted > 0);
+  });
+  await Promise.all(tunnels);
+});
+
+/** A receiver that has written nothing when `write` returns, such as a TLS connection. */
+class LateReceiver extends Duplex {
+  readonly #chunks: Buffer[] = [];
+
+  override _read(): void {}
+
+  override _write(chunk: Buffer, _: BufferEncoding, done: () => void): void {
+    void setImmediate().then(() => {
+      this.#chunks.push(Buffer.from(chunk));
+      done();
+    });
+  }
+
+  /** Everything written, once it ended. */
+  async received(): Promise<Buffer> {
+    await once(this, 'finish');
+    return Buffer.concat(this.#chunks);
+  }
+}
+
+test('a receiver that writes later gets the bytes that were read, of bursts and of trickles, also beside other tunnels', async (t) => {
+  const tunnels = Array.from({ length: 4 }, async () => {
+    const { socket, target } = await connected(t);
+    const late = new LateReceiver();
+    socket.forwardTo(late, () => {});
+    const pieces = [90_000, 10, 4_096, 300_000, 1_000, 70_000].map((bytes) => randomBytes(bytes));
+    const received = late.received();
+    for (const piece of pieces) {
+      target.write(piece);
+      // Each piece ends with a read of its own.
+      await setTimeout(10);
+    }
+    target.end();
+    assert.equal(digest(await received), digest(Buffer.concat(pieces)));
   });
   await Promise.all(tunnels);
 });

@@ -16,11 +16,12 @@ const spare: Buffer<ArrayBuffer>[] = [];
 export class TunnelSocket extends Socket {
   readonly #small = Buffer.allocUnsafeSlow(SMALL_BYTES);
   #buffer = this.#small;
+  /** A large buffer that is not read into any more, and may still be being written. */
+  #left: Buffer<ArrayBuffer> | null = null;
   #receiver: Duplex | null = null;
   #onForwarded = (): void => {};
   /** Pending writes to the receiver. */
   #writing = 0;
-  #lastBytes = 0;
 
   /** `signal` destroys the socket when it aborts. */
   constructor(signal: AbortSignal) {
@@ -46,10 +47,10 @@ export class TunnelSocket extends Socket {
   #received(bytes: number): boolean {
     const chunk = bytes === this.#buffer.length ? this.#buffer : this.#buffer.subarray(0, bytes);
     if (this.#receiver === null) return this.push(Buffer.from(chunk));
-    this.#lastBytes = bytes;
-    if (!this.#write(this.#receiver, chunk)) return false;
-    this.#adapt();
-    return true;
+    const isWritten = this.#write(this.#receiver, chunk);
+    // Node.js takes the buffer of the next read when this returns, so that it cannot be changed later.
+    this.#use(this.#bufferAfter(bytes));
+    return isWritten;
   }
 
   /** False while this chunk or an earlier one is still pending. */
@@ -62,19 +63,26 @@ export class TunnelSocket extends Socket {
 
   readonly #written = (): void => {
     this.#writing -= 1;
-    if (this.#writing > 0 || this.destroyed) return;
-    this.#adapt();
-    this.resume();
+    if (this.#writing > 0) return;
+    this.#spareLeft();
+    if (!this.destroyed) this.resume();
   };
 
-  /** Chooses the buffer for the next read by how full the last one was; no write may be pending. */
-  #adapt(): void {
-    if (this.#lastBytes < SMALL_BYTES) this.#use(this.#small);
-    else if (this.#buffer === this.#small) this.#use(spare.pop() ?? Buffer.allocUnsafeSlow(LARGE_BYTES));
+  /** The buffer for the next read, by how many bytes the last one had. */
+  #bufferAfter(bytes: number): Buffer<ArrayBuffer> {
+    if (bytes < SMALL_BYTES) return this.#small;
+    return this.#buffer === this.#small ? (spare.pop() ?? Buffer.allocUnsafeSlow(LARGE_BYTES)) : this.#buffer;
   }
 
   #use(buffer: Buffer<ArrayBuffer>): void {
-    if (this.#buffer !== this.#small && this.#buffer !== buffer && spare.length < SPARE_MAX) spare.push(this.#buffer);
+    if (this.#buffer === buffer) return;
+    if (this.#buffer !== this.#small) this.#left = this.#buffer;
     this.#buffer = buffer;
+    if (this.#writing === 0) this.#spareLeft();
+  }
+
+  #spareLeft(): void {
+    if (this.#left !== null && spare.length < SPARE_MAX) spare.push(this.#left);
+    this.#left = null;
   }
 }
