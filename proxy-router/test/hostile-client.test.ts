@@ -80,6 +80,25 @@ test('requests that two parsers could read in two ways are answered 400 and reac
   );
 });
 
+test('a body stays a body, whatever Connection lists and however many headers come before its length', async (t) => {
+  const { target, send } = await routerToEcho(t);
+  const hidden = 'GET /admin HTTP/1.1\r\nHost: shop.example\r\n\r\n';
+  const post = 'POST http://shop.example/ HTTP/1.1\r\nHost: shop.example\r\nConnection: close';
+  const framed = `Content-Length: ${hidden.length}\r\n\r\n${hidden}`;
+  for (const options of ['content-length', 'close, Content-Length', 'transfer-encoding, host'])
+    assert.match(
+      await send(`${post}\r\nConnection: ${options}`, framed),
+      /^HTTP\/1\.1 200 [\s\S]*GET \/admin/,
+      options,
+    );
+  for (let count = 990; count < 1_003; count += 1)
+    assert.match(await send(post, `${'x:\r\n'.repeat(count)}${framed}`), / 431 |^HTTP\/1\.1 200 [\s\S]*GET \/admin/);
+  assert.deepEqual(
+    target.seen.filter(({ url, method }) => url !== '/' || method !== 'POST'),
+    [],
+  );
+});
+
 test('nothing in a URL, and nothing that follows a refusal, becomes another request', async (t) => {
   const { target, router, ticket, send } = await routerToEcho(t);
   const path = '/a%0d%0aX:%20y%0d%0a%0d%0aGET%20/admin';

@@ -50,12 +50,16 @@ export const requestHead = (line: string, headers: readonly Header[]): string =>
 export const isChunked = (rawHeaders: readonly string[]): boolean =>
   headersOf(rawHeaders).some(([name]) => name.toLowerCase() === 'transfer-encoding');
 
-/** The header names that `Connection` declares as hop-by-hop. */
+/**
+ * The header names that `Connection` declares as hop-by-hop. Not the length: without it, a target would read the body as
+ * a second request.
+ */
 const connectionOptions = (rawHeaders: readonly string[]): string[] =>
   headersOf(rawHeaders)
     .filter(([name]) => name.toLowerCase() === 'connection')
     .flatMap(([, value]) => value.toLowerCase().split(','))
-    .map((option) => option.trim());
+    .map((option) => option.trim())
+    .filter((option) => option !== 'content-length');
 
 /** Raw headers (name, value, name, value...) as pairs. */
 export function headersOf(rawHeaders: readonly string[]): Header[] {
