@@ -14,7 +14,7 @@ export class AdsweepError extends Error {
 
   /** `body`: the parsed answer, or its text if it is no JSON. */
   constructor(operation: string, response: Response, body: unknown) {
-    const { detail = response.statusText, code = '' } = isObject(body) ? (body as Refusal) : {};
+    const { detail = statusWords(response), code = '' } = isObject(body) ? (body as Refusal) : {};
     const items = Array.isArray(detail) ? detail : [];
     const text = Array.isArray(detail) ? items.map(wordsOf).join(' ') : detail;
     super([operation, response.status, code, text].filter((part) => part !== '').join(' '));
@@ -23,6 +23,14 @@ export class AdsweepError extends Error {
     this.items = items;
     this.response = response;
   }
+}
+
+/** What a status alone says. The API answers no redirect: its URL is another one, such as with https. */
+function statusWords({ type, status, statusText, headers }: Response): string {
+  const isRedirect = type === 'opaqueredirect' || (status >= 300 && status < 400);
+  return isRedirect
+    ? `${statusText}: the API is not here, but at ${headers.get('Location') ?? 'another URL'}`
+    : statusText;
 }
 
 /** An item with some of the accepted values, where the API names them. */

@@ -45,19 +45,27 @@ export function adsweep({
   const patience = { fetch, retries, timeoutMs };
   const http = createFetchClient<paths>({
     baseUrl: url.replace(/\/+$/, ''),
+    // The API does not redirect. What does, would get a POST as a GET, and another host nothing of the key.
+    redirect: 'manual',
     fetch: (request) => sendPatiently(request, patience),
   });
   const request: Send = async (name, parseAs, sent) => {
     const { method, path, keyed, answer } = OPERATIONS[name];
     const { ids, query, body, signal, idempotencyKey = newKey() } = readSent(name, sent);
     const headers = {
-      Authorization: `Bearer ${typeof key === 'string' ? key : await key()}`,
+      Authorization: `Bearer ${usable(typeof key === 'function' ? await key() : key)}`,
       ...(answer === 'events' && { Accept: 'text/event-stream' }),
       ...(keyed && { 'Idempotency-Key': idempotencyKey }),
     };
     const init = { params: { path: ids, query }, body, headers, parseAs, signal };
-    const { data, error, response } = await http.request(method.toLowerCase() as 'get', path as never, init as never);
+    const isForeign = (cause?: unknown) => new Error(`${name}: ${url} does not answer as the API does`, { cause });
+    const { data, error, response } = await http
+      .request(method.toLowerCase() as 'get', path as never, init as never)
+      .catch((problem: unknown) => {
+        throw problem instanceof SyntaxError ? isForeign(problem) : problem;
+      });
     if (!(response as Response).ok) throw new AdsweepError(name, response, error);
+    if (data === undefined && (answer === 'json' || answer === 'events')) throw isForeign();
     return data;
   };
   const names = Object.keys(OPERATIONS) as OperationId[];
@@ -140,6 +148,13 @@ function readSent(name: OperationId, sent: unknown[]) {
   const [input, options = {}] = sent.slice(names.length) as [unknown, SentOptions?];
   const { body: hasBody } = OPERATIONS[name];
   return { ids, ...options, ...(hasBody ? { body: input } : { query: input as object | undefined }) };
+}
+
+/** The key as a header takes it: what `fetch` says of one that it does not take repeats the key. */
+function usable(key: string): string {
+  const trimmed = String(key ?? '').trim();
+  if (!/^[\x21-\x7e]+$/.test(trimmed)) throw new TypeError('the key is missing, or has characters that no key has');
+  return trimmed;
 }
 
 /** Not `crypto.randomUUID`, which browsers have on https pages only. */
