@@ -86,8 +86,10 @@ export async function signWebhook(
 const signedBytes = (id: string, timestamp: string, body: string): Uint8Array<ArrayBuffer> =>
   new TextEncoder().encode(`${id}.${timestamp}.${body}`);
 
-function keyOf(secret: string): Promise<CryptoKey> {
-  const bytes = bytesOf(secret.replace(/^whsec_/, ''));
+async function keyOf(secret: string): Promise<CryptoKey> {
+  // A variable of the environment that is not set is none either.
+  const bytes = bytesOf(String(secret ?? '').replace(/^whsec_/, ''));
+  if (bytes.length === 0) throw new Error('webhook: the secret is missing, or is no whsec_...');
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);
 }
 

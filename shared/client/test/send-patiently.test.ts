@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { describe, test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { slow } from '../../test/support/slow.ts';
 import { AdsweepError } from '../src/client.ts';
 import { pauseBeforeRetry } from '../src/send-patiently.ts';
-import { answer, hangUp, scriptedServer, silence } from './support/scripted-server.ts';
+import { answer, closed, hangUp, scriptedServer, silence } from './support/scripted-server.ts';
 
 const SCAN = { url: 'https://shop.example/', country_code: 'US', emulator_id: 'iphone_16' };
 const refusal = (detail: string, code: string) => ({ detail, code });
@@ -92,7 +91,7 @@ describe('a client of a server in trouble', { concurrency: true }, () => {
         assert.equal(status, 'pending');
     };
     await assert.rejects(read, /not needed any more/);
-    if (!requests[0]!.socket.destroyed) await once(requests[0]!.socket, 'close');
+    await closed(requests[0]!.socket);
   });
 
   test('stops at once, with the reason of the signal, when the caller aborts', async (t) => {

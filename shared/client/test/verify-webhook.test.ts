@@ -40,6 +40,9 @@ test('a delivery that was changed, repeated late, signed by another or not signe
     [SECRET, { ...signed(), 'webhook-signature': 'v1,%%% v2,AAAA v1,' }, BODY],
     ['whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA', signed(), BODY],
     [SECRET, {}, BODY],
+    ['', signed(), BODY],
+    [undefined as unknown as string, signed(), BODY],
+    ['whsec_', signed(), BODY],
   ];
   for (const [secret, headers, body] of refused)
     await assert.rejects(verifyWebhook(secret, headers, body), /^Error: webhook: /);

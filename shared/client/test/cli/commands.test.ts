@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { readConfig, saveConfig } from '../../src/cli/config.ts';
 import { verifyWebhook } from '../../src/client.ts';
 import { runCli, SECRET } from '../support/run-cli.ts';
-import { answer, hangUp, scriptedServer } from '../support/scripted-server.ts';
+import { answer, closed, hangUp, scriptedServer } from '../support/scripted-server.ts';
 import { simulatedApi } from '../support/simulated-api.ts';
 
 const SCAN = ['scan', 'https://shop.example/', '--country', 'US', '--device', 'iphone_16', '--wait'];
@@ -242,6 +242,15 @@ test('new events are forwarded to a receiver, signed, and each once, whatever th
   assert.equal(from, '2020-01-31T23:59:00.000Z');
 });
 
+test('listening ends after its events although the receiver never ends an answer', { timeout: 10_000 }, async (t) => {
+  const page = (...items: unknown[]) => answer(200, { items, total: 0, page: 1, limit: 200, pages: 1 });
+  const event = { id: '1', type: 'scanning.scan.completed', timestamp: '2020-02-01T00:00:00.000Z', data: {} };
+  const api = await scriptedServer(t, [page(), page(event)]);
+  const receiver = await scriptedServer(t, [(response) => void response.writeHead(200).write('...')]);
+  assert.equal((await runCli(api.url, 'webhooks', 'listen', '--forward', receiver.url, '--events', '1')).code, 0);
+  await closed(receiver.requests[0]!.socket);
+});
+
 test('where there were no events, the first one is new', async (t) => {
   const page = (...items: unknown[]) => answer(200, { items, total: 0, page: 1, limit: 200, pages: 1 });
   const event = { id: '1', type: 'scanning.scan.completed', timestamp: '2020-02-01T00:00:00.000Z', data: {} };
@@ -276,6 +285,7 @@ test('a wrong call sends nothing and gives exit code 2', async (t) => {
     ...[
       ['webhooks', 'listen'],
       ['webhooks', 'listen', '--forward', 'x'],
+      ['webhooks', 'listen', '--forward', 'localhost:3000/events'],
     ],
   ];
   for (const args of calls) assert.equal((await runCli(url, ...args)).code, 2, args.join(' '));

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import { adsweep, type Client, type ClientOptions } from '../../src/client.ts';
 
@@ -16,6 +16,13 @@ export const hangUp: Turn = (response) => response.destroy();
 
 /** Never answers. */
 export const silence: Turn = () => {};
+
+/** Resolves when a connection is closed, also when its client resets it. */
+export const closed = (socket: Socket): Promise<void> =>
+  new Promise((resolve) => {
+    if (socket.destroyed) resolve();
+    else socket.once('close', () => resolve());
+  });
 
 /** A server that answers each request with the next turn, the last one again and again, and a client of it. */
 export async function scriptedServer(

@@ -39,9 +39,12 @@ export const listen = command({
   },
   async run(words, { forward, events = '0' }, { api: client, config, json, terminal }) {
     expectWords(words);
-    if (forward === undefined || !URL.canParse(forward)) throw new UsageError('--forward is missing, or is no URL');
+    if (forward === undefined || !/^https?:\/\//i.test(forward) || !URL.canParse(forward))
+      throw new UsageError('--forward is missing, or is no URL that begins with http:// or https://');
     if (!/^\d+$/.test(events)) throw new UsageError('--events must be a number');
     const secret = config.webhookSecret ?? newSecret();
+    // One that is no secret is refused now, not at the first event.
+    await signWebhook(secret, '', new Date(), '');
     const api = await client();
     // By the times of events alone: the clock of this machine may be wrong.
     const [newest] = (await api.listWebhooksEvents({ limit: PAGE })).items;
@@ -88,8 +91,10 @@ async function send(url: string, secret: string, id: string, body: string): Prom
   const headers = { 'content-type': 'application/json', ...(await signWebhook(secret, id, new Date(), body)) };
   try {
     const signal = AbortSignal.timeout(ANSWER_MS);
-    const { status } = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
-    return String(status);
+    const answer = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
+    // Nothing else would end a body that nobody reads, and its connection.
+    await answer.body?.cancel();
+    return String(answer.status);
   } catch (error) {
     const { message, cause } = error as Error;
     return cause instanceof Error ? `${message}: ${cause.message}` : message;
