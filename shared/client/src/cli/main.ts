@@ -50,9 +50,10 @@ type Process = { env: NodeJS.ProcessEnv; stdout: Stream; stderr: Stream };
 /** Runs the command line with these arguments and resolves to its exit code. */
 export async function main(args: string[], { env, stdout, stderr }: Process = process): Promise<number> {
   const json = args.includes('--json');
+  let terminal: Terminal | undefined;
   try {
     const config = readConfig(env);
-    const terminal = terminalOn(stdout, stderr, config);
+    terminal = terminalOn(stdout, stderr, config);
     if (args[0] === '--version') {
       terminal.print(readVersion());
       return 0;
@@ -68,6 +69,7 @@ export async function main(args: string[], { env, stdout, stderr }: Process = pr
     const { json: _, help: __, ...own } = values;
     return await named.run(positionals, own, { api: client, config, terminal, json });
   } catch (error) {
+    terminal?.progress(null);
     return report(error, json, stderr);
   }
 }

@@ -22,6 +22,9 @@ const STYLES: Record<string, Style> = {
   clean: 'green',
 };
 
+/** A pseudo-terminal that was never given a size, as in containers and CI, says 0. */
+const columnsOf = ({ columns }: Stream): number => columns || 80;
+
 /** Results go to `stdout`, and what is about them (progress, problems) to `stderr`. */
 export function terminalOn(
   stdout: Stream,
@@ -30,14 +33,14 @@ export function terminalOn(
 ) {
   const styled = (style: Style, text: string) =>
     color && stdout.isTTY ? styleText(style, text, { validateStream: false }) : text;
-  const width = stdout.isTTY ? (stdout.columns ?? 80) : Number.POSITIVE_INFINITY;
+  const width = stdout.isTTY ? columnsOf(stdout) : Number.POSITIVE_INFINITY;
   let shown = false;
 
   /** Replaces the line of progress; on something else than a terminal nothing is shown. */
   const progress = (text: string | null): void => {
     if (!stderr.isTTY || (text === null && !shown)) return;
     shown = text !== null;
-    stderr.write(CLEAR_LINE + (text === null ? '' : safeText(text).slice(0, (stderr.columns ?? 80) - 1)));
+    stderr.write(CLEAR_LINE + (text === null ? '' : safeText(text).slice(0, columnsOf(stderr) - 1)));
   };
 
   return {
@@ -90,7 +93,7 @@ export function terminalOn(
     /** A remark for people: not a result. */
     note(text: string): void {
       progress(null);
-      stderr.write(`${text}\n`);
+      stderr.write(`${safeText(text)}\n`);
     },
   };
 }
