@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -46,12 +46,19 @@ function readSaved(file: string): Saved | null {
   }
   if (process.platform !== 'win32' && (mode & 0o077) !== 0)
     throw new Error(`others can read ${file}, which has your key: chmod 600 ${file}`);
-  const { url, key } = JSON.parse(readFileSync(file, 'utf8')) as Partial<Saved>;
-  return typeof url === 'string' && typeof key === 'string' ? { url, key } : null;
+  try {
+    const { url, key } = JSON.parse(readFileSync(file, 'utf8')) as Partial<Saved>;
+    return typeof url === 'string' && typeof key === 'string' ? { url, key } : null;
+  } catch {
+    // Without what the parser says: it would repeat a part of the key.
+    throw new Error(`cannot read ${file}: delete it, and run adsweep login`);
+  }
 }
 
 /** Keeps URL and key in a file that only its owner can read. */
 export function saveConfig(file: string, saved: Saved): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  // One that others can read would stay so.
+  rmSync(file, { force: true });
   writeFileSync(file, `${JSON.stringify(saved)}\n`, { mode: 0o600 });
 }

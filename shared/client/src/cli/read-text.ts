@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { UsageError } from './command.ts';
 
-/** The text of a file, or of `stdin` for `-`. `hint`: what else a person may have meant. */
+/** The text of a file, or of `stdin` for `-`, without the byte order mark that editors on Windows begin files with. `hint`: what else a person may have meant. */
 export function readText(path: string, hint = ''): string {
   try {
-    return readFileSync(path === '-' ? 0 : path, 'utf8');
+    return readFileSync(path === '-' ? 0 : path, 'utf8').replace(/^\ufeff/, '');
   } catch (error) {
     throw new UsageError(`cannot read ${path}: ${(error as Error).message}${hint}`);
   }

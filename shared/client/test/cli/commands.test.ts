@@ -314,6 +314,30 @@ test('the key is kept in a file that only its owner can read, and is for the URL
   assert.throws(() => readConfig(env), /others can read .*chmod 600/);
 });
 
+test('a file of the key that others could read is replaced, and one that is damaged is named, without a part of the key', (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'adsweep-cli-'));
+  t.after(() => rmSync(home, { recursive: true }));
+  const env = { XDG_CONFIG_HOME: home };
+  const { file } = readConfig(env);
+  saveConfig(file, { url: 'https://adsweep.example', key: 'secret' });
+  chmodSync(file, 0o644);
+  saveConfig(file, { url: 'https://adsweep.example', key: 'secret' });
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  for (const damaged of ['{"key":"secret', 'secret', 'null', '']) {
+    writeFileSync(file, damaged);
+    assert.throws(() => readConfig(env), { message: `cannot read ${file}: delete it, and run adsweep login` });
+  }
+});
+
+test('a file may begin with a byte order mark, as editors on Windows write it', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'adsweep-cli-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'rule.json'), '\ufeff{"name":"one"}');
+  const { url } = await scriptedServer(t, [answer(200, { results: [], summary: { total: 0, matched: 0, failed: 0 } })]);
+  const { code, stderr } = await runCli(url, 'rules', 'test', join(folder, 'rule.json'), '--scan', 'one');
+  assert.deepEqual([code, stderr], [0, '']);
+});
+
 test('the examples for CI call the command line as it is', async (t) => {
   const { url, requests } = await simulatedApi(t);
   const folder = mkdtempSync(join(tmpdir(), 'adsweep-cli-'));
