@@ -5,6 +5,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { readConfig, saveConfig } from '../../src/cli/config.ts';
 import { verifyWebhook } from '../../src/client.ts';
@@ -170,6 +171,24 @@ test('a scan that cannot be waited for is printed, with exit code 1', async (t) 
   assert.equal(code, 1);
   assert.match(stdout, /scan-1\nhttps:\/\/adsweep\.example\/r\/token\n$/);
   assert.match(stderr, /unauthorized/);
+});
+
+test('a command that is ended by Ctrl-C while it waits prints the scans that go on', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'adsweep-cli-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'list.txt'), 'https://shop.example/\n');
+  const program = fileURLToPath(new URL('../../bin/adsweep.js', import.meta.url));
+  for (const args of [SCAN, ['bulk', join(folder, 'list.txt'), ...SCAN.slice(2)]]) {
+    const { url, requests } = await simulatedApi(t, { status: 'running' });
+    const env = { PATH: process.env.PATH, ADSWEEP_URL: url, ADSWEEP_API_KEY: 'key' };
+    const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    const said = child.stdout.toArray();
+    while (!requests.some(({ method, url }) => method === 'GET' && url!.endsWith('/scans/scan-1'))) await sleep(20);
+    child.kill('SIGINT');
+    const [, signal] = await once(child, 'close');
+    assert.equal(signal, 'SIGINT');
+    assert.match(Buffer.concat(await said).toString(), /scan-1/, args[0]);
+  }
 });
 
 test('a run whose scans are analysed again is judged by their new tags', async (t) => {

@@ -3,8 +3,9 @@ import { command, expectWords, UsageError } from '../command.ts';
 import { followScans } from '../follow-scans.ts';
 import { readText } from '../read-text.ts';
 import { showOutcomes } from '../show-outcomes.ts';
+import { showUnlessDone } from '../show-unless-done.ts';
 import { failOnOf, fieldsOf, SCAN_OPTIONS } from '../target.ts';
-import { EXIT_CODES, verdictOf } from '../verdict.ts';
+import { EXIT_CODES, type Outcome, type Verdict, verdictOf } from '../verdict.ts';
 import { showEstimate } from './scan.ts';
 
 type Problem = { line: number; target: string; code: string; message: string };
@@ -35,47 +36,32 @@ export const bulk = command({
     const scans: Schemas['Scan'][] = [];
     const estimates: Schemas['Estimate'][] = [];
     const problems: Problem[] = [];
-    /** What ended the command before its end. The scans that it has created are paid for: they are printed all the same. */
-    let failure: { error: unknown } | null = null;
     let sent = 0;
     const query = values['dry-run'] ? { dry_run: true } : {};
-    for (const [at, { line, text }] of lines.entries()) {
-      terminal.bar(at, lines.length, 'lines sent');
-      try {
-        const made = await api.createScansInBulk({ ...fieldsOf(values), [target]: text, country_codes }, { query });
-        if (Array.isArray(made)) scans.push(...made);
-        else estimates.push(made as Schemas['Estimate']);
-      } catch (error) {
-        // A refused line is a problem of that line; anything else would refuse all that follow.
-        if (!(error instanceof AdsweepError) || error.status !== 422) {
-          failure = { error };
-          break;
+    const scanAll = async (): Promise<Outcome[]> => {
+      for (const [at, { line, text }] of lines.entries()) {
+        terminal.bar(at, lines.length, 'lines sent');
+        try {
+          const made = await api.createScansInBulk({ ...fieldsOf(values), [target]: text, country_codes }, { query });
+          if (Array.isArray(made)) scans.push(...made);
+          else estimates.push(made as Schemas['Estimate']);
+        } catch (error) {
+          // A refused line is a problem of that line; anything else would refuse all that follow.
+          if (!(error instanceof AdsweepError) || error.status !== 422) throw error;
+          problems.push({ line, target: text, code: error.code, message: error.message });
         }
-        problems.push({ line, target: text, code: error.code, message: error.message });
+        sent += 1;
       }
-      sent += 1;
-    }
-    const ids = scans.flatMap(({ id, repeat_scan_ids = [] }) => [id, ...repeat_scan_ids]);
-    const isFollowed = values.wait && !failure && ids.length > 0;
-    const outcomes = !isFollowed
-      ? []
-      : await followScans(api, ids, terminal).catch((error: unknown) => {
-          failure = { error };
-          return [];
-        });
-    if (failure && scans.length === 0) throw failure.error;
-    const judged = verdictOf(outcomes, failOn);
-    const verdict = judged === 'clean' && problems.length > 0 ? 'failed' : judged;
-    const isJudged = values.wait && !failure && !values['dry-run'];
-    const estimate = values['dry-run'] ? sumOf(estimates) : null;
-    if (json)
-      terminal.json({
-        verdict: isJudged ? verdict : null,
-        scans: isJudged ? outcomes : scans.map((scan) => ({ scan, tags: [] })),
-        problems,
-        ...(estimate && { estimate }),
-      });
-    else {
+      const ids = scans.flatMap(({ id, repeat_scan_ids = [] }) => [id, ...repeat_scan_ids]);
+      return values.wait && ids.length > 0 ? followScans(api, ids, terminal) : [];
+    };
+    /** `verdict`: null without one. */
+    const show = (outcomes: Outcome[], verdict: Verdict | null) => {
+      const estimate = values['dry-run'] ? sumOf(estimates) : null;
+      if (json) {
+        const shown = verdict === null ? scans.map((scan) => ({ scan, tags: [] })) : outcomes;
+        return terminal.json({ verdict, scans: shown, problems, ...(estimate && { estimate }) });
+      }
       if (estimate) showEstimate({ ...context, terminal, json }, estimate);
       if (outcomes.length > 0) showOutcomes({ ...context, terminal, json }, outcomes, failOn);
       else if (scans.length > 0)
@@ -89,8 +75,11 @@ export const bulk = command({
           problems.map((one) => [String(one.line), one.message, one.target]),
         );
       terminal.note(`${sent - problems.length} of ${lines.length} lines accepted`);
-    }
-    if (failure) throw failure.error;
+    };
+    const outcomes = await showUnlessDone(scanAll(), () => scans.length > 0 && show([], null));
+    const judged = verdictOf(outcomes, failOn);
+    const verdict = judged === 'clean' && problems.length > 0 ? 'failed' : judged;
+    show(outcomes, values.wait && !values['dry-run'] ? verdict : null);
     return EXIT_CODES[verdict];
   },
 });

@@ -1,5 +1,6 @@
 import { command, expectWords } from '../command.ts';
 import { listRows } from '../list-rows.ts';
+import { showUnlessDone } from '../show-unless-done.ts';
 import { failOnOf, SCAN_OPTIONS } from '../target.ts';
 import { watchRun } from '../watch-run.ts';
 
@@ -40,12 +41,7 @@ export const runCampaign = command({
       if (context.json) context.terminal.json(run);
       else context.terminal.print(`run ${run.id}, ${run.total} scans`);
     };
-    if (values.wait)
-      return watchRun(api, run.id, failOn, context).catch((error: unknown) => {
-        // The run goes on, and is paid for.
-        show();
-        throw error;
-      });
+    if (values.wait) return showUnlessDone(watchRun(api, run.id, failOn, context), show);
     show();
     return 0;
   },

@@ -3,6 +3,7 @@ import type { Client, Schemas } from '../../client.ts';
 import { type Context, command, expectWords, UsageError } from '../command.ts';
 import { followScans } from '../follow-scans.ts';
 import { showOutcomes } from '../show-outcomes.ts';
+import { showUnlessDone } from '../show-unless-done.ts';
 import { failOnOf, fieldsOf, SCAN_OPTIONS, targetOf } from '../target.ts';
 import { EXIT_CODES, verdictOf } from '../verdict.ts';
 
@@ -30,11 +31,8 @@ export const scan = command({
     if (values.open) openInBrowser(created.public_report_url);
     if (!values.wait) return showCreated(context, created);
     const ids = [created.id, ...(created.repeat_scan_ids ?? [])];
-    const outcomes = await followScans(api, ids, context.terminal).catch((error: unknown) => {
-      // The scan goes on, and is paid for.
-      showCreated(context, created);
-      throw error;
-    });
+    const show = () => showCreated(context, created);
+    const outcomes = await showUnlessDone(followScans(api, ids, context.terminal), show);
     const verdict = verdictOf(outcomes, failOn);
     if (context.json) context.terminal.json({ verdict, scans: outcomes });
     else {
