@@ -34,9 +34,9 @@ test('a redirect is not followed, and the error says where it leads', async (t) 
 
 test('a key that cannot be sent is refused by an error that does not repeat it, and space around one is left out', async (t) => {
   const { requests, url } = await scriptedServer(t, [answer(200, { id: 'one' })]);
-  for (const key of ['first\nsecond', 'fïrst', ' ', undefined as unknown as string])
+  for (const key of ['first\nsecond', 'fïrst'])
     await assert.rejects(adsweep({ url, key, retries: 0 }).getAccount(), {
-      message: 'the key is missing, or has characters that no key has',
+      message: 'the key has characters that no key has',
     });
   assert.equal(requests.length, 0);
   await adsweep({ url, key: ' secret\n' }).getAccount();
