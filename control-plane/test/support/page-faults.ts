@@ -43,8 +43,13 @@ async function faultsAsItIs(page: Page, within?: string): Promise<string[]> {
       const { right, width } = element.getBoundingClientRect();
       return width > 0 && right > innerWidth + 1 && !isClipped(element);
     });
+    // Spaces that do not break join the parts of a time.
+    const broken = [...document.querySelectorAll('time, td .id')].filter(
+      (short) => short.getClientRects().length > short.textContent.split(' ').length,
+    );
     return [
       ...found,
+      ...broken.slice(0, 3).map(({ textContent }) => `broken within a part: ${textContent}`),
       ...[...repeated].map((id) => `several elements have the id ${id}`),
       ...(wider > 0 ? [`${wider} px wider`] : []),
       ...outside.slice(0, 3).map((element) => `outside: ${element.outerHTML.slice(0, 120)}`),
