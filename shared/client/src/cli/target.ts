@@ -19,12 +19,12 @@ export const SCAN_OPTIONS = {
 type Target = { url: string } | { ad_tag: string } | { vast_tag: string };
 
 /** A URL, or a file (`-`: `stdin`) with an ad tag or a VAST document. */
-export function targetOf(word: string, as: string | undefined): Target {
+export async function targetOf(word: string, as: string | undefined): Promise<Target> {
   if (as !== undefined && !['page', 'tag', 'vast'].includes(as)) throw new UsageError(`--as must be page, tag or vast`);
   if (as === 'page') return { url: word };
   const isUrl = /^https?:\/\//i.test(word);
   if (isUrl && as === undefined) return { url: word };
-  const text = isUrl ? word : readText(word, '; a URL begins with https:// or http://');
+  const text = isUrl ? word : await readText(word, '; a URL begins with https:// or http://');
   return as === 'vast' || (as === undefined && /<VAST[\s>]/i.test(text)) ? { vast_tag: text } : { ad_tag: text };
 }
 

@@ -38,7 +38,7 @@ export const api = command({
     const ids = expectWords(words, ...idsOf(operation.path));
     const client = await context.api();
     const call = client[name as 'listScans'] as unknown as Call;
-    const input = operation.body ? (body === undefined ? undefined : readJson(body)) : query;
+    const input = operation.body ? (body === undefined ? undefined : await readJson(body)) : query;
     const sent = [...ids, input, { query }];
 
     if (operation.answer === 'events') {

@@ -25,7 +25,7 @@ export const bulk = command({
     if (country_codes.length === 0) throw new UsageError('--country is missing; adsweep api listGeos lists them');
     const target = ({ tag: 'ad_tag', vast: 'vast_tag', page: 'url' } as const)[values.as ?? 'page'];
     if (!target) throw new UsageError('--as must be page, tag or vast');
-    const lines = readText(file!)
+    const lines = (await readText(file!))
       .split('\n')
       .map((text, at) => ({ line: at + 1, text: text.trim() }))
       .filter(({ text }) => text !== '' && !text.startsWith('#'));

@@ -29,7 +29,7 @@ export const testRules = command({
   async run(words, { scan: scan_ids }, { api, json, terminal }) {
     const [file] = expectWords(words, '<file | ->');
     if (!scan_ids) throw new UsageError('--scan is missing');
-    const tried = [readJson(`@${file}`)].flat() as Schemas['BatchRule'][];
+    const tried = [await readJson(`@${file}`)].flat() as Schemas['BatchRule'][];
     const batch = await (await api()).testCustomRulesBatch({ rules: tried, scan_ids });
     if (json) terminal.json(batch);
     else {

@@ -23,7 +23,7 @@ export const scan = command({
     const [word] = expectWords(words, '<url | file | ->');
     if (values.country === undefined) throw new UsageError('--country is missing; adsweep api listGeos lists them');
     const failOn = failOnOf(values['fail-on']);
-    const body = { ...targetOf(word!, values.as), ...fieldsOf(values), country_code: values.country };
+    const body = { ...(await targetOf(word!, values.as)), ...fieldsOf(values), country_code: values.country };
     const api = await context.api();
     if (values['dry-run']) return showEstimate(context, await api.createScan(body, { query: { dry_run: true } }));
 
