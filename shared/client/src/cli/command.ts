@@ -60,3 +60,9 @@ export function expectWords(words: string[], ...names: string[]): string[] {
     throw new UsageError(`unexpected: ${words[names.length]}`);
   return words;
 }
+
+/** The URL, if it is one that requests can be sent to. `name`: what it was called with. */
+export function expectUrl(url: string, name = 'the URL of the API'): string {
+  if (/^https?:\/\//i.test(url) && URL.canParse(url)) return url;
+  throw new UsageError(`${name} must begin with https:// or http://: ${url}`);
+}

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { AdsweepError, messageOf } from '../adsweep-error.ts';
 import { adsweep } from '../client.ts';
 import { ask } from './ask.ts';
-import { type Command, command, type Options, UsageError } from './command.ts';
+import { type Command, command, expectUrl, type Options, UsageError } from './command.ts';
 import { alerts, setAlerts } from './commands/alerts.ts';
 import { api } from './commands/api.ts';
 import { bulk } from './commands/bulk.ts';
@@ -64,8 +64,10 @@ export async function main(args: string[], { env, stdout, stderr }: Process = pr
     const options: Options = { ...named.options, ...named.more?.(words), ...GENERAL };
     const { values, positionals } = parse(words, options);
     if (values.help) return helpFor(terminal, named, options);
-    const client = async () =>
-      adsweep({ url: config.url, key: config.key ?? (await ask(`API key for ${config.url}: `, { secret: true })) });
+    const client = async () => {
+      const url = expectUrl(config.url);
+      return adsweep({ url, key: config.key ?? (await ask(`API key for ${url}: `, { secret: true })) });
+    };
     const { json: _, help: __, ...own } = values;
     return await named.run(positionals, own, { api: client, config, terminal, json });
   } catch (error) {

@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -278,6 +289,33 @@ test('where there were no events, the first one is new', async (t) => {
   const args = ['webhooks', 'listen', '--forward', receiver.url, '--events', '1'];
   assert.equal((await runCli(api.url, ...args)).code, 0);
   assert.equal(receiver.requests.length, 1);
+});
+
+test('a URL of the API without its scheme is a wrong call', async () => {
+  const { code, stderr } = await runCli('localhost:8080', 'alerts');
+  assert.equal(code, 2);
+  assert.match(stderr, /^adsweep: the URL of the API must begin with https:\/\/ or http:\/\/: localhost:8080;/);
+});
+
+test('stdin is read to its end, also where it is a pipe that does not block', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'adsweep-cli-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const pipe = join(folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const [reader, writer] = [openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK), openSync(pipe, 'w')];
+  const { url, requests } = await simulatedApi(t);
+  const env = { PATH: process.env.PATH, ADSWEEP_URL: url, ADSWEEP_API_KEY: 'key' };
+  const program = fileURLToPath(new URL('../../bin/adsweep.js', import.meta.url));
+  const args = [program, 'scan', '-', ...SCAN.slice(2, -1)];
+  const child = spawn(process.execPath, args, { env, stdio: [reader, 'ignore', 'inherit'] });
+  closeSync(reader);
+  writeSync(writer, '<b>');
+  // Longer than it takes to start.
+  await Promise.race([once(child, 'exit'), sleep(2_000)]);
+  if (child.exitCode === null) writeSync(writer, '</b>');
+  closeSync(writer);
+  if (child.exitCode === null) await once(child, 'exit');
+  assert.deepEqual([child.exitCode, requests.length], [0, 1]);
 });
 
 test('a wrong call sends nothing and gives exit code 2', async (t) => {

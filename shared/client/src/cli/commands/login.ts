@@ -1,6 +1,6 @@
 import { adsweep } from '../../client.ts';
 import { ask } from '../ask.ts';
-import { command, expectWords } from '../command.ts';
+import { command, expectUrl, expectWords } from '../command.ts';
 import { saveConfig } from '../config.ts';
 
 export const login = command({
@@ -11,7 +11,7 @@ export const login = command({
   async run(words, _, { config, json, terminal }) {
     expectWords(words);
     const { url: current, file } = config;
-    const url = (await ask(`URL (${current}): `)) || current;
+    const url = expectUrl((await ask(`URL (${current}): `)) || current);
     const key = await ask('API key: ', { secret: true });
     const { id, name } = await adsweep({ url, key }).getAccount();
     saveConfig(file, { url, key });

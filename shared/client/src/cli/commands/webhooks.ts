@@ -2,7 +2,7 @@ import type { Schemas } from '../../client.ts';
 import { pause } from '../../send-patiently.ts';
 import { signWebhook } from '../../verify-webhook.ts';
 import { untilAnswered } from '../../wait-for-scan.ts';
-import { command, expectWords, UsageError } from '../command.ts';
+import { command, expectUrl, expectWords, UsageError } from '../command.ts';
 import { listRows } from '../list-rows.ts';
 
 const POLL_MS = 1_000;
@@ -39,8 +39,8 @@ export const listen = command({
   },
   async run(words, { forward, events = '0' }, { api: client, config, json, terminal }) {
     expectWords(words);
-    if (forward === undefined || !/^https?:\/\//i.test(forward) || !URL.canParse(forward))
-      throw new UsageError('--forward is missing, or is no URL that begins with http:// or https://');
+    if (forward === undefined) throw new UsageError('--forward is missing');
+    expectUrl(forward, '--forward');
     if (!/^\d+$/.test(events)) throw new UsageError('--events must be a number');
     const secret = config.webhookSecret ?? newSecret();
     // One that is no secret is refused now, not at the first event.
