@@ -306,6 +306,17 @@ test('an exit has no more tickets in use than it may; one that is deleted makes 
   await router.ticket({ session: 'c' });
 });
 
+test('nobody sends mail through an exit', async (t) => {
+  const target = await startTarget(t);
+  const router = await startTestRouter(t, { hosts: { '*.example': target.address } });
+  const ticket = await router.ticket();
+  for (const port of [25, 465, 587]) {
+    assert.equal(await tunnelStatus(ticket, `mail.example:${port}`), 591);
+    assert.equal((await request(ticket, `http://mail.example:${port}/`)).status, 591);
+  }
+  assert.equal(await tunnelStatus(ticket, 'mail.example:2525'), 200);
+});
+
 test('a host that a ticket denies is refused, and that host alone', async (t) => {
   const target = await startTarget(t);
   const router = await startTestRouter(t, { hosts: { '*.example': target.address } });

@@ -21,6 +21,9 @@ export type UpstreamDependencies = DialDependencies &
     tickets: Pick<TicketRegistry, 'streamsOf'>;
   };
 
+/** SMTP and message submission: browsers load nothing from these (Fetch, 2.10 Port blocking), only a node that lies would send mail. */
+const MAIL_PORTS: ReadonlySet<number> = new Set([25, 465, 587]);
+
 /**
  * Connects to the destination through the ticket's exit and records the connection with the ticket. Gives up when
  * `client` closes. Throws ConnectionFailure.
@@ -41,6 +44,7 @@ export async function connectUpstream(
       throw new ConnectionFailure('connection_failed', 'the node has as many connections as it may');
     if (ticket.claims.deny?.includes(destination.host))
       throw new ConnectionFailure('denied_host', 'the ticket denies this host');
+    if (MAIL_PORTS.has(destination.port)) throw new ConnectionFailure('denied_host', 'no page is on a port of mail');
     if (!exit) throw new ConnectionFailure('upstream_failed', 'the exit is no longer listed');
     const use = { exit, session: ticket.claims.session };
     const connected = await dialInTime(dependencies, use, destination, client);
