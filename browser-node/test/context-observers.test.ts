@@ -88,7 +88,7 @@ describe('the observers of the contexts of a browser', () => {
     assert.deepEqual(heard, ['Target.attachedToTarget tab', 'Adsweep.messageFlood']);
   });
 
-  it('of the contexts with several tabs and frames, the one with the most is sent that it is crowded, each once', () => {
+  it('of the contexts with several tabs and frames, the one with the most is sent that it is crowded, each once; where the CPU is crowded, workers count too', () => {
     const { observers, attach } = observedBrowser();
     const contexts = ['one', 'two', 'three'].map((id) => observed(observers, id));
     for (const tab of ['one', 'two', 'three', 'unobserved']) attach(tab, tab);
@@ -97,10 +97,12 @@ describe('the observers of the contexts of a browser', () => {
     for (let n = 0; n < 9; n += 1) attach(`worker ${n} of three`, 'three', 'three', { type: 'worker' });
     for (let n = 0; n < 9; n += 1) attach(`frame ${n}`, 'unobserved', 'unobserved', { type: 'iframe' });
     const told = () => contexts.map(({ heard }) => heard.filter((event) => event === CROWDED).length);
-    assert.deepEqual([observers.emitCrowded(5), told()], [false, [0, 0, 0]]);
-    assert.deepEqual([observers.emitCrowded(4), told()], [true, [0, 1, 0]]);
-    assert.deepEqual([observers.emitCrowded(2), told()], [true, [1, 1, 0]]);
-    assert.deepEqual([observers.emitCrowded(2), told()], [false, [1, 1, 0]]);
+    assert.deepEqual([observers.emitCrowded(5, 'memory'), told()], [false, [0, 0, 0]]);
+    assert.deepEqual([observers.emitCrowded(4, 'memory'), told()], [true, [0, 1, 0]]);
+    assert.deepEqual([observers.emitCrowded(2, 'memory'), told()], [true, [1, 1, 0]]);
+    assert.deepEqual([observers.emitCrowded(2, 'memory'), told()], [false, [1, 1, 0]]);
+    assert.deepEqual([observers.emitCrowded(11, 'cpu'), told()], [false, [1, 1, 0]]);
+    assert.deepEqual([observers.emitCrowded(10, 'cpu'), told()], [true, [1, 1, 1]]);
   });
 
   it('an observer that fails keeps no event from Playwright', () => {

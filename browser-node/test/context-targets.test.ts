@@ -209,7 +209,7 @@ describe('the targets of a context', () => {
       bursts += 1;
     });
     attach('iframe', 'frame', 'tab');
-    observers.emitCrowded(2);
+    observers.emitCrowded(2, 'memory');
     assert.equal(bursts, 1);
   });
 

@@ -4,11 +4,14 @@ import { once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { until } from '../../shared/test/support/until.ts';
 import { ProcFiles } from '../src/browser/proc-files.ts';
 import { busiest, nextBrake, ownCpuShare, RELEASED } from '../src/browser/renderer-brake.ts';
 import { crowdOf, RendererCrowd } from '../src/browser/renderer-crowd.ts';
 import { chargeGrowth, excessive } from '../src/browser/renderer-memory.ts';
 import { priorityOf, RendererWatch } from '../src/browser/renderer-watch.ts';
+import { busyWorkers } from '../src/browser/worker-threads.ts';
 
 const MIB = 1024 * 1024;
 const renderers = (...held: [own: number, charged?: number][]) =>
@@ -85,12 +88,33 @@ test('renderers crowd the CPU if they use much of it, and many of them about the
   assert.equal(crowdOf([], 0.5, cores), 0);
 });
 
-test('a crowd that lasts for a second has a cause, which has a quarter of the documents, and no fewer than would be a crowd', () => {
+test('workers of a process that are busy count as a crowd, with its main thread, however little of a CPU each gets', async () => {
+  const code = `
+    const { writeFileSync } = require('node:fs');
+    const { parentPort, workerData } = require('node:worker_threads');
+    writeFileSync('/proc/thread-self/comm', workerData);
+    parentPort.on('message', () => { for (;;); });
+    parentPort.postMessage('ready');`;
+  const names = [...Array.from({ length: 4 }, () => 'DedicatedWorker'), 'SharedWorker th', 'ThreadPoolForeg'];
+  const workers = names.map((workerData) => new Worker(code, { eval: true, workerData }));
+  try {
+    await Promise.all(workers.map((worker) => once(worker, 'message')));
+    await until('none of them is busy', () => busyWorkers([process.pid], 1) === 0);
+    for (const worker of workers.slice(2)) worker.postMessage('spin');
+    await until('three of them, and this thread, are busy', () => busyWorkers([process.pid], 1) === 4);
+    assert.equal(busyWorkers([process.pid], 5), 0);
+  } finally {
+    for (const worker of workers) await worker.terminate();
+  }
+});
+
+test('a crowd that lasts for a second has a cause, which has a quarter of the documents and workers, and no fewer than would be a crowd', () => {
   const samples = (...counts: number[]) => {
-    const crowd = new RendererCrowd(2);
+    const crowd = new RendererCrowd(2, () => 0);
     return counts.map((count, at) =>
-      crowd.documentsOfCause(
+      crowd.sizeOfCause(
         Array.from({ length: count }, () => 1 / count),
+        [],
         at * 500,
       ),
     );
@@ -98,6 +122,11 @@ test('a crowd that lasts for a second has a cause, which has a quarter of the do
   assert.deepEqual(samples(24, 24, 24, 24, 24), [0, 0, 12, 0, 12]);
   assert.deepEqual(samples(24, 24, 4, 24, 24), [0, 0, 0, 0, 12]);
   assert.deepEqual(samples(0, 0, 80, 80), [0, 0, 0, 20]);
+  const ofWorkers = new RendererCrowd(2, (pids, least) => (pids.length === 1 && least === 12 ? 88 : 0));
+  assert.deepEqual(
+    [0, 500, 1_000, 1_500].map((now) => ofWorkers.sizeOfCause([0.01], [7], now)),
+    [0, 0, 22, 0],
+  );
 });
 
 test('the share of a thread is that on a CPU of its own, however long it waited for one', () => {

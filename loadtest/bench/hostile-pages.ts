@@ -121,6 +121,11 @@ export const HOSTILE_PAGES: Partial<Record<Channel, Record<string, string>>> = {
     'workers that start workers': script(
       `const s = 'onmessage = ({ data }) => { for (let i = 0; i < 2; i++) new Worker(URL.createObjectURL(new Blob([data]))).postMessage(data) }'; new Worker(URL.createObjectURL(new Blob([s]))).postMessage(s)`,
     ),
+    'eight busy workers in each of eleven frames of as many sites': script(framesOfSites(11, '/busy-workers')),
+    'ninety workers that request without end': inWorkers(
+      90,
+      `let i = 0; setInterval(() => { for (let n = 0; n < 20 && i < 9000; n++) fetch('data:,' + i++).catch(() => 0) }, 10)`,
+    ),
     'waiting on shared memory': script(
       `const m = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true }).buffer; const u = URL.createObjectURL(new Blob(['onmessage = ({ data }) => { const a = new Int32Array(data); for (;;) Atomics.add(a, 0, 1) }'])); for (let i = 0; i < 8; i++) new Worker(u).postMessage(m)`,
     ),
@@ -246,7 +251,13 @@ function script(code: string): string {
 }
 
 function inWorker(code: string): string {
-  return script(`new Worker(URL.createObjectURL(new Blob([${JSON.stringify(code)}])))`);
+  return inWorkers(1, code);
+}
+
+function inWorkers(count: number, code: string): string {
+  return script(
+    `for (let i = 0; i < ${count}; i++) new Worker(URL.createObjectURL(new Blob([${JSON.stringify(code)}])))`,
+  );
 }
 
 /** Frames whose documents are of different sites, each of which gets a process. */

@@ -39,6 +39,8 @@ const GROWS_TO_450_MB =
   '<script>const held = []; setInterval(() => { if (held.length < 45) held.push(new Uint8Array(1e7).fill(1)) }, 300)</script>';
 const BUSY_FOR_90_OF_100_MS =
   '<script>setInterval(() => { const until = performance.now() + 90; while (performance.now() < until); }, 10)</script>';
+const EIGHT_BUSY_WORKERS =
+  "<script>for (let n = 0; n < 8; n++) new Worker(URL.createObjectURL(new Blob(['for (;;);'])))</script>";
 const COOKIES = Array.from({ length: 1_000 }, (_, at) => `c${at}=${'x'.repeat(90)}`);
 
 /** `npm run bench hostile -- memory`: those whose name or channel holds the word. */
@@ -81,6 +83,7 @@ async function serve(): Promise<http.Server> {
     else if (path === '/40-mb') response.setHeader('content-type', 'text/html').end(HOLDS_40_MB);
     else if (path === '/grows') response.setHeader('content-type', 'text/html').end(GROWS_TO_450_MB);
     else if (path === '/busy') response.setHeader('content-type', 'text/html').end(BUSY_FOR_90_OF_100_MS);
+    else if (path === '/busy-workers') response.setHeader('content-type', 'text/html').end(EIGHT_BUSY_WORKERS);
     else if (path.startsWith('/never')) setTimeout(() => response.end(), NEVER_ENDS_MS).unref();
     else {
       const type = target?.kind === 'vast_tag' ? 'application/xml' : 'text/html; charset=utf-8';

@@ -1,6 +1,6 @@
 import { EXCERPTED_BYTES_MAX } from '@adsweep/shared/limits.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
-import type { Attached, ProtocolFilter, ProtocolMessage } from './cdp-messages.ts';
+import { type Attached, type ProtocolFilter, type ProtocolMessage, WORKER_TYPES } from './cdp-messages.ts';
 import type { OwnCommands } from './own-commands.ts';
 
 /**
@@ -28,6 +28,8 @@ type Session = { contextId: string; attached: Attached; parentId: string | undef
 export const MESSAGE_FLOOD = 'Adsweep.messageFlood';
 /** An event that we emit ourselves: the processes of a context leave too little memory or CPU to those of others. */
 export const CROWDED = 'Adsweep.crowded';
+/** What they leave too little of. */
+export type Crowded = 'memory' | 'cpu';
 
 /**
  * Parameters of `Network.enable`. Durable messages keep the contents of frames that navigated away; the sizes are those
@@ -101,15 +103,20 @@ export class ContextObservers implements ProtocolFilter {
 
   /**
    * Sends {@link CROWDED} to the observer of the context with the most tabs and frames of other sites, each of which may
-   * have a process, once for each context. false: no context that was not sent it has `documentsMin`.
+   * have a process, and, where the CPU is crowded, workers, each of which has a thread; once for each context. false: no
+   * context that was not sent it has `least` of them.
    */
-  emitCrowded(documentsMin: number): boolean {
+  emitCrowded(least: number, crowded: Crowded): boolean {
     const counts = new Map<string, number>();
     for (const { contextId, attached } of this.#targets.values())
-      if (DOCUMENTS.has(attached.targetInfo.type) && this.#listeners.has(contextId) && !this.#crowded.has(contextId))
+      if (
+        CROWDING[crowded].has(attached.targetInfo.type) &&
+        this.#listeners.has(contextId) &&
+        !this.#crowded.has(contextId)
+      )
         counts.set(contextId, (counts.get(contextId) ?? 0) + 1);
     const [contextId, count] = [...counts].toSorted(([, a], [, b]) => b - a)[0] ?? ['', 0];
-    if (count < documentsMin) return false;
+    if (count < least) return false;
     this.#crowded.add(contextId);
     this.#tell(contextId, CROWDED, {}, undefined);
     return true;
@@ -157,7 +164,11 @@ export class ContextObservers implements ProtocolFilter {
   }
 }
 
-const DOCUMENTS = new Set(['page', 'iframe']);
+/** The types of targets that may crowd what a browser's contexts share. */
+const CROWDING: Record<Crowded, ReadonlySet<string>> = {
+  memory: new Set(['page', 'iframe']),
+  cpu: new Set(['page', 'iframe', ...WORKER_TYPES]),
+};
 
 /**
  * Parameters of `Target.setAutoAttach` for targets of which Playwright takes no care: their workers wait at their start

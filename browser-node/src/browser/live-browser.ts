@@ -143,7 +143,7 @@ export class LiveBrowser {
           : new RendererWatch(process.pid, rendererBytes, {
               ended: (held) => logger.info(held, 'a renderer held too much memory and was ended'),
               stuck: (contexts) => live.#whenStuck(contexts),
-              crowded: (documentsMin) => live.#isCrowded() && observers.emitCrowded(documentsMin),
+              crowded: (...crowding) => live.#isCrowded() && observers.emitCrowded(...crowding),
             });
       const parts = { process, transport, browser, sessions, observers, guard, renderers, reportBy: reports.name };
       const live = new LiveBrowser(parts, logger);

@@ -1,14 +1,18 @@
 import { thisMachine } from '../machine/default-slots.ts';
 import { sumOf } from './renderer-memory.ts';
+import { busyWorkers } from './worker-threads.ts';
 
 const { cores: CORES } = thisMachine();
-/** So many busy renderers for each core leave little of it to the pages of other captures: they take half longer. */
+/**
+ * So many busy renderers, or threads of their workers, for each core leave little of it to the pages of other captures:
+ * they take half longer.
+ */
 const CROWD_PER_CORE = 6;
 /** Below this share of the machine, renderers leave enough CPU to others. */
 const MACHINE_SHARE = 0.5;
 /** Pages that load have many busy frames for a moment. */
 const CROWDED_MS = 1_000;
-/** A context is taken for the cause of a crowd if its documents may be this part of it. */
+/** A context is taken for the cause of a crowd if its documents and workers may be this part of it. */
 const CAUSE_SHARE = 0.25;
 
 /**
@@ -24,32 +28,35 @@ export function crowdOf(used: readonly number[], seconds: number, cores = CORES)
 }
 
 /**
- * Tells when renderers have crowded the CPU for a second: each of them uses too little to get a lower priority soon, and
- * all together leave the others nothing.
+ * Tells when renderers or their workers have crowded the CPU for a second: each renderer uses too little to get a lower
+ * priority soon, and all together leave the others nothing.
  */
 export class RendererCrowd {
   readonly #cores: number;
+  readonly #workers: typeof busyWorkers;
   #at: number | null = null;
   #since: number | null = null;
 
-  constructor(cores = CORES) {
+  constructor(cores = CORES, workers = busyWorkers) {
     this.#cores = cores;
+    this.#workers = workers;
   }
 
   /**
-   * To be called with the seconds of CPU that each renderer has used since the last call, and the time
-   * (`performance.now()`). How many documents a context must have to be taken for the cause of a crowd; 0: there is
-   * none.
+   * To be called with the seconds of CPU that each renderer has used since the last call, their process ids, and the
+   * time (`performance.now()`). How many documents and workers a context must have to be taken for the cause of a crowd;
+   * 0: there is none.
    */
-  documentsOfCause(used: readonly number[], now: number): number {
+  sizeOfCause(used: readonly number[], pids: readonly number[], now: number): number {
     const seconds = this.#at === null ? 0 : (now - this.#at) / 1_000;
     this.#at = now;
-    const crowd = seconds > 0 ? crowdOf(used, seconds, this.#cores) : 0;
+    const least = CROWD_PER_CORE * this.#cores;
+    const crowd = seconds > 0 ? Math.max(crowdOf(used, seconds, this.#cores), this.#workers(pids, least)) : 0;
     if (crowd === 0) this.#since = null;
     else this.#since ??= now - seconds * 1_000;
     if (this.#since === null || now - this.#since < CROWDED_MS) return 0;
     // The context that leaves takes a moment to end.
     this.#since = null;
-    return Math.ceil(Math.max(CROWD_PER_CORE * this.#cores, crowd * CAUSE_SHARE));
+    return Math.ceil(Math.max(least, crowd * CAUSE_SHARE));
   }
 }

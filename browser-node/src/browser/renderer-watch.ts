@@ -1,4 +1,5 @@
 import { CompositorWatch, DRAWING_MS_MAX } from './compositor-watch.ts';
+import type { Crowded } from './context-observers.ts';
 import { ProcFiles } from './proc-files.ts';
 import {
   cpuSecondsIn,
@@ -47,12 +48,13 @@ type Renderer = Held & { cpuSeconds: number; nice: number };
  * `ended`: called for each renderer that is ended for its memory, with the memory that it held. `stuck`: called once
  * the browser has drawn one page for longer than {@link DRAWING_MS_MAX}; `contexts`: how many it has. `crowded`: called
  * when the renderers hold too much memory together, and some would end that hold little, or when they leave each other
- * no CPU; a context with so many documents may be the cause. Returns whether one is leaving the browser.
+ * no CPU; a context with `least` documents, or, for the CPU, documents and workers, may be the cause. Returns whether one
+ * is leaving the browser.
  */
 type Actions = {
   ended: (renderer: Held & { pid: number }) => void;
   stuck: (contexts: number) => void;
-  crowded: (documentsMin: number) => boolean;
+  crowded: (least: number, of: Crowded) => boolean;
 };
 
 /** The priority of a renderer that has used so much CPU. Pure. */
@@ -166,7 +168,7 @@ export class RendererWatch {
     let ends = excessive(this.#renderers, this.#bytesMax, contexts);
     if (ends.length === 0) return;
     const endsSmall = ends.some((pid) => this.#isSmall(pid));
-    if (endsSmall && this.#contexts > 1 && now >= this.#leavesUntil && this.#on.crowded?.(2))
+    if (endsSmall && this.#contexts > 1 && now >= this.#leavesUntil && this.#on.crowded?.(2, 'memory'))
       this.#leavesUntil = now + LEAVES_MS;
     if (now < this.#leavesUntil) ends = excessive(this.#renderers, this.#bytesMax, contexts, CAPTURE_BYTES, true);
     for (const pid of ends) this.#end(pid, now);
@@ -191,8 +193,8 @@ export class RendererWatch {
     for (const pid of pids) if (!this.#others.has(pid)) this.#measure(pid, now, cpuUsed);
     this.#chargeGrowth(cpuUsed);
     this.#endThose(now);
-    const documents = this.#crowd.documentsOfCause([...cpuUsed.values()], now);
-    if (documents > 0) this.#on.crowded?.(documents);
+    const least = this.#crowd.sizeOfCause([...cpuUsed.values()], [...this.#renderers.keys()], now);
+    if (least > 0) this.#on.crowded?.(least, 'cpu');
     this.#files.keep(pids);
   }
 
