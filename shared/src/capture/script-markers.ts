@@ -18,6 +18,7 @@ export const SCRIPT_MARKERS = [
   'writeText',
   'execCommand',
   'clipboardData',
+  'ClipboardItem',
   '104, ?116, ?116, ?112',
   'ActiveXObject',
   'CreateObject',

@@ -26,6 +26,25 @@ describe('§2.5.13 instructions and captchas that share words with attacks by th
       assert.deepEqual(slugsOf({ text }), [], text);
   });
 
+  it('a single sentence that warns of the attack is no paste_to_run, and an order not to leave is none of its warnings', () => {
+    for (const text of [
+      'Never press Windows + R and paste (Ctrl + V) what a page tells you, not even to prove that you are not a robot. It is a scam.',
+      'Please do not open the Run dialog and paste anything if a captcha asks you to verify that you are human.',
+      "Don't press Win + R or open PowerShell to paste a command that proves that you are human.",
+      'Drücken Sie niemals Windows + R und fügen Sie nichts mit Strg + V ein, damit geprüft wird, ob Sie ein Mensch sind.',
+      "N'ouvrez rien : ne collez rien avec Windows + R et Ctrl + V pour prouver que vous êtes humain.",
+      'No pulse Windows + R ni pegue nada con Ctrl + V para demostrar que es un ser humano.',
+    ])
+      assert.deepEqual(slugsOf({ text }), [], text);
+    for (const text of [
+      'Verify that you are human\nDo not close this page\nPress Windows + R\nPress Ctrl + V\nPress Enter',
+      'Verify that you are human: do not use the mouse, press Windows + R, then Ctrl + V.',
+      'Never skip this step. Press Windows + R and Ctrl + V to prove that you are human.',
+      'Do not press any other key\nPress Windows + R\nPress Ctrl + V\nYou are human',
+    ])
+      assert.deepEqual(slugsOf({ text }), ['paste_to_run'], text);
+  });
+
   it('what the frame of a captcha service says is not said by the page', () => {
     const page = documentOf({ text: 'Open your terminal and paste this command.' });
     const slugs = (url: string) => {

@@ -64,7 +64,7 @@ export const SCRIPT_SIGNATURES: readonly ScriptSignature[] = [
     name: 'a command that is put into the clipboard to be run',
     // A page modelled on real ones: execCommand('copy') of "mshta" and a URL; Sigma names mshta and powershell.
     source: 'github.com/JohnHammond/recaptcha-phish: index.html; Sigma rule d487ed4a-fd24-436d-a0b2-f4e95f7b2635',
-    starts: ['writeText', 'execCommand', 'clipboardData'],
+    starts: ['writeText', 'execCommand', 'clipboardData', 'ClipboardItem'],
     all: [
       ['powershell', 'mshta', 'cmd/c', 'cmd.exe', 'base64-d', 'base64--decode'],
       [
@@ -81,7 +81,7 @@ export const SCRIPT_SIGNATURES: readonly ScriptSignature[] = [
     // Installers are published as such commands too (bun, uv, Scoop, Homebrew): only the pretext, often a comment in
     // the command, differs.
     source: 'github.com/JohnHammond/recaptcha-phish: index.html; bun.sh/docs/installation, docs.astral.sh/uv',
-    starts: ['writeText', 'execCommand', 'clipboardData'],
+    starts: ['writeText', 'execCommand', 'clipboardData', 'ClipboardItem'],
     all: [
       ['powershell', 'pwsh', 'cmd/c', 'cmd.exe', 'curl', 'wget', 'msiexec', 'rundll32'],
       [
@@ -102,7 +102,7 @@ export const SCRIPT_SIGNATURES: readonly ScriptSignature[] = [
     // The base64 of "powershell", "mshta", "msiexec", "cmd /c" and "cmd.exe", of programs that the rule names; of
     // "/bin/bash ", "/bin/zsh ", "bash -c" and "curl -" on macOS.
     source: 'github.com/SigmaHQ/sigma: rule d487ed4a-fd24-436d-a0b2-f4e95f7b2635 of November 2025',
-    starts: ['writeText', 'execCommand', 'clipboardData'],
+    starts: ['writeText', 'execCommand', 'clipboardData', 'ClipboardItem'],
     all: [
       ['atob('],
       [

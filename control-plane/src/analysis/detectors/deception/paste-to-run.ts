@@ -122,13 +122,32 @@ const PRETEXTS = [
 const TYPED =
   /(?<![\p{L}\p{N}])(?:regedit|msconfig|dxdiag|winver|diskmgmt|taskmgr|cleanmgr|[a-z]{4,12}\.(?:msc|cpl)|sfc \/scannow|chkdsk|ipconfig|ping [\d.]+|netsh |dism |winget (?:install|upgrade)|sudo (?:apt|dnf|yum|pacman)|apt(?:-get)? install|brew install|npm (?:i|install)|pip3? install|git clone|%(?:appdata|localappdata|temp|userprofile|programdata)%|shell:startup)/u;
 
+/** What is done with keys and dialogs, and what forbids it directly before it. By language: English, German, ... */
+const HANDLED =
+  'press|hit|push|use|open|type|enter|paste|run|execute|drücken|öffnen|fügen|nutzen|verwenden|appuyez|ouvrez|utilisez|collez|presione|pulse|pulses|abra|abras|use|pegue|pegues|pressione|cole|premere|premete|aprire|incollare|druk|open|plak|naciskaj|otwieraj|wklejaj|нажимайте|открывайте|вставляйте';
+const FORBIDDEN =
+  "never|do not|don't|must not|should not|shouldn't|niemals|nie|nicht|keinesfalls|ne|nunca|jamás|no|jamais|não|non|mai|nooit|niet|nigdy|никогда|не";
+/**
+ * A sentence that forbids what its end names: "Never press Windows + R", "drücken Sie niemals". Only "or" leads on to
+ * another thing that it forbids, so that "do not close this page, press" is an order.
+ */
+const FORBIDS = new RegExp(
+  [
+    `(?<!\\p{L})(?:(?:${FORBIDDEN}) (?:ever |nie )?(?:${HANDLED})|(?:${HANDLED}) (?:sie |du |bitte )*(?:niemals|nie|nicht|keinesfalls|jamais|nooit|niet))(?!\\p{L})`,
+    `(?:[^\\S\\n]+(?:(?:or|and|nor|oder|und|ou|et|o|y|e|of|en|ani|i|или|и) (?:${HANDLED})|(?!(?:${HANDLED})(?!\\p{L}))[^\\s.!?:;,]+)){0,6}\\s*$`,
+  ].join(''),
+  'u',
+);
+/** Characters before a place in which a sentence may forbid it. */
+const FORBIDS_REACH = 100;
+
 /** The most characters between the words of one instruction. */
 const REACH = 600;
 
 /** A larger file is a bundle, which contains everything somewhere. */
 const SCRIPT_OF_PAGE_MAX = 20_000;
-/** Writes into the clipboard, and a command that loads or conceals what it runs. */
-const COPIES = /writeText|execCommand|clipboardData/;
+/** Writes into the clipboard, or what is dragged, and a command that loads or conceals what it runs. */
+const COPIES = /writeText|execCommand|clipboardData|ClipboardItem|dataTransfer\.setData/;
 const COMMAND =
   /powershell|pwsh|mshta|msiexec|rundll32|regsvr32|[cw]script(\.exe)?\s|certutil|bitsadmin|conhost|\bfinger\s|nslookup|cmd(\.exe)?\s*\/c|\bcurl\b|scriptblock\]::create/i;
 const LOADS = /https?:|\\\\[\w.-]+\\|\birm\b|\biwr\b|invoke-|frombase64|\s-enc|hidden|\bfinger\s+\S*@|\bnslookup\b/i;
@@ -212,6 +231,7 @@ function placeIn(
   for (const { 0: place, index } of text.matchAll(places).take(PLACES_MAX)) {
     const around = text.slice(Math.max(0, index - REACH), index + REACH);
     const has = (words: readonly string[]) => words.some((one) => around.includes(one));
+    if (FORBIDS.test(text.slice(Math.max(0, index - FORBIDS_REACH), index))) continue;
     const isExplorer = !(ADDRESS_BARS.includes(place) || IS_BAR_KEYS.test(place)) || has(EXPLORERS);
     if (isExplorer && PASTE.test(around) && has(reasons) && !isHarmless(around)) return place;
   }
