@@ -82,7 +82,8 @@ export function serveResources({ site }: CaptureWorld): void {
   for (const file of globSync('scripts/*.js', { cwd: PAGES }))
     site.setText(`http://scripts.example/${basename(file)}`, 'text/javascript', readPageFile(file));
   for (const file of globSync('frames/*.html', { cwd: PAGES }))
-    site.setPage(`http://frames.example/${basename(file, '.html')}`, readPageFile(file).toString());
+    for (const scheme of ['http', 'https'])
+      site.setPage(`${scheme}://frames.example/${basename(file, '.html')}`, readPageFile(file).toString());
   site.setPage('http://appgallery.huawei.com/app/C1', '<title>a store</title>');
   const heavy = randomBytes(HEAVY_BYTES);
   site.setText('http://pictures.example/heavy.bin', 'application/octet-stream', heavy);

@@ -2,7 +2,7 @@ import { note } from '@adsweep/shared/capture/notes.ts';
 import type { ObservationOf } from '@adsweep/shared/capture/observations/index.ts';
 import { AUTOSOUND_CALLS } from '@adsweep/shared/capture/observations/interruption.ts';
 import type { Page } from 'playwright-core';
-import { COMMAND_MS, type CommandAnswer, rootOf, type TargetSession } from '../devtools/devtools.ts';
+import { COMMAND_MS, type CommandAnswer, rootOf, type TargetSession, targetWith } from '../devtools/devtools.ts';
 import { isolatedWorldOf } from '../devtools/isolated-world.ts';
 import { type AudibleMedia, readElement, readMedia } from '../page-scripts/sound.ts';
 import { ANSWER_MS, ATTEMPTS_MAX, underLoad } from '../session/budgets.ts';
@@ -11,7 +11,7 @@ import { type FrameAt, readFrames } from '../session/frames.ts';
 import type { Landing } from '../session/landings.ts';
 import type { Collector } from './collector.ts';
 import { loudness } from './loudness.ts';
-import { hasSoundingWorklet } from './worklet-sound.ts';
+import { soundingTargets } from './worklet-sound.ts';
 
 type DomNode = CommandAnswer<'DOM.describeNode'>['node'];
 const MEDIA = /^(audio|video)$/i;
@@ -44,7 +44,7 @@ export const autosound: Collector = {
         const attempted = [...(byPage.get(landing.page) ?? [])].flatMap(([frameId, attempts]) =>
           [...attempts.values()].map((facts) => ({ frameId, facts })),
         );
-        const reported = await withWorklets(attempted, landing);
+        const reported = await withWorklets(capture, attempted, landing);
         const heard = new Set(reported.flatMap(({ frameId, facts }) => (isSound(facts) ? [frameId] : [])));
         const read = await audibleMedia(capture, landing, playing, heard);
         const at = { landing: landing.ord, url: landing.tab.url };
@@ -58,13 +58,20 @@ export const autosound: Collector = {
  * The attempts, those by an audio worklet with the sound that it makes. The page scripts report one that reaches the
  * speakers as an attempt without sound, because only its own thread shows whether it makes some.
  */
-async function withWorklets(attempts: FramedAttempt[], { page }: Landing): Promise<FramedAttempt[]> {
+async function withWorklets(
+  { devtools }: CaptureSession,
+  attempts: FramedAttempt[],
+  { page, tab }: Landing,
+): Promise<FramedAttempt[]> {
   const isWorklet = ({ facts: { via, volume, has_audio } }: FramedAttempt) =>
     via === 'audio_context' && volume > 0 && !has_audio;
   if (page.isClosed() || !attempts.some(isWorklet)) return attempts;
-  // A tab that was closed meanwhile is silent.
-  const has_audio = await hasSoundingWorklet(page).catch(() => false);
-  return attempts.map((one) => (isWorklet(one) ? { ...one, facts: { ...one.facts, has_audio } } : one));
+  const sounding = await soundingTargets(page);
+  return attempts.map((one) => {
+    if (!isWorklet(one)) return one;
+    const target = targetWith(devtools, one.frameId) ?? tab.session.targetId;
+    return { ...one, facts: { ...one.facts, has_audio: sounding.has(target) } };
+  });
 }
 
 /**

@@ -1,20 +1,37 @@
 import { withDeadline } from '@adsweep/shared/service/with-deadline.ts';
 import type { CDPSession, Page } from 'playwright-core';
 import { COMMAND_MS } from '../devtools/devtools.ts';
+import { FRAMES_MAX } from '../session/budgets.ts';
 
 /** Quanta of 128 frames that a processor is asked for: some begin with silence. */
 const QUANTA = 50;
-/** Worklets of one tab that are asked. */
+/** Worklets of one target that are asked. */
 const WORKLETS_MAX = 10;
 
 /**
- * Whether an audio worklet of a tab makes sound of silence. Chromium suspends it without a gesture, so its processors
- * are asked for some output. Worklets in frames of other sites are not reached. Playwright detaches from worklets: this
- * is a session of its own.
+ * The targets of a tab, itself or frames of other sites in it, in which an audio worklet makes sound of silence.
+ * Chromium suspends it without a gesture, so its processors are asked for some output.
  */
-export async function hasSoundingWorklet(page: Page): Promise<boolean> {
-  const session = await page.context().newCDPSession(page);
+export async function soundingTargets(page: Page): Promise<Set<string>> {
+  const owners = [page, ...page.frames().slice(1, FRAMES_MAX)];
+  const sounding = new Set<string>();
+  for (const owner of owners) {
+    // A frame of the same site has no session of its own.
+    const session = await page
+      .context()
+      .newCDPSession(owner)
+      .catch(() => null);
+    // A target that was closed meanwhile is silent.
+    const targetId = session && (await soundingTarget(session).catch(() => null));
+    if (targetId) sounding.add(targetId);
+  }
+  return sounding;
+}
+
+/** The id of a session's target if one of its worklets makes sound. Playwright detaches from worklets. */
+async function soundingTarget(session: CDPSession): Promise<string | null> {
   try {
+    const { targetInfo } = await session.send('Target.getTargetInfo');
     const worklets: string[] = [];
     session.on('Target.attachedToTarget', ({ sessionId }) => void worklets.push(sessionId));
     await session.send('Target.setAutoAttach', {
@@ -23,8 +40,9 @@ export async function hasSoundingWorklet(page: Page): Promise<boolean> {
       flatten: false,
       filter: [{ type: 'worklet' }],
     });
-    for (const worklet of worklets.slice(0, WORKLETS_MAX)) if (await makesSound(session, worklet)) return true;
-    return false;
+    for (const worklet of worklets.slice(0, WORKLETS_MAX))
+      if (await makesSound(session, worklet)) return targetInfo.targetId;
+    return null;
   } finally {
     await session.detach();
   }

@@ -2,7 +2,7 @@ import { isInitialDocument } from '../../browser/page-scripts/initial-document.t
 import { answerDialogs } from './answer-dialogs.ts';
 import { cancelAppNavigations } from './cancel-app-navigations.ts';
 import { nativesScript } from './natives.ts';
-import { boundAttempts, watchMedia, watchWebAudio } from './sound.ts';
+import { boundAttempts, watchMedia, watchSpeech, watchWebAudio } from './sound.ts';
 import { watchActivation } from './watch-activation.ts';
 import { watchDrawnText } from './watch-drawn-text.ts';
 import { watchFingerprints } from './watch-fingerprints.ts';
@@ -28,6 +28,7 @@ const report = (${boundReports})('${reportBy}');
 const begin = (${boundAttempts})((line) => report('${token}|sound|' + line));
 (${watchMedia})(natives, begin);
 (${watchWebAudio})(natives, begin);
+(${watchSpeech})(natives, begin);
 (${answerDialogs})(natives, () => report('${token}|dialog'));
 (${watchUnpromptedCalls})(natives, (call, byUser) => report('${token}|unprompted-call|' + call + '|' + byUser));
 const noteDrawn = (${watchDrawnText})(natives, (texts) => report('${token}|drawn-text|' + texts));

@@ -55,14 +55,17 @@ export function watchMedia(
   const targetOf = getter<EventTarget | null>(Event.prototype, 'target');
   const known = secret<true>();
 
+  const isLooping = getter<boolean>(media, 'loop');
+  /** What ends before it is heard: players try by it whether they may play sound. */
+  const BLIP_S = 0.5;
+  const isBlip = (element: object) => (lengthOf(element) ?? 0) <= BLIP_S && isLooping(element) !== true;
   const over0 = (value: number | undefined) => value !== undefined && value > 0;
   /**
    * A video has sound if some was decoded; media with a duration and no picture is sound, and so is an audio element
    * that still loads.
    */
   const hasAudio = (element: object) =>
-    over0(decodedOf(element)) ||
-    (over0(lengthOf(element)) && !over0(widthOf(element))) ||
+    ((over0(decodedOf(element)) || (over0(lengthOf(element)) && !over0(widthOf(element)))) && !isBlip(element)) ||
     (widthOf(element) === undefined && readyOf(element) === NOTHING && loadingOf(element) === LOADING);
   const attempted = (self: object, via: string) => {
     if (hasUserGesture() || known.of(self)) return;
@@ -97,6 +100,15 @@ export function watchWebAudio({ getter, secret, precede, watch, hasUserGesture }
   const sinks = secret<Sinks>();
   const gainOf = getter<AudioParam>(GainNode.prototype, 'gain');
   const amountOf = getter<number>(AudioParam.prototype, 'value');
+  /** The loudest value that is scheduled for an amount: without a gesture, the time of its context stands still. */
+  const scheduled = secret<number>();
+  const schedule = (self: unknown, value: unknown) => {
+    if (typeof value !== 'number' || amountOf(self) === undefined) return;
+    const amount = value < 0 ? -value : value;
+    if (amount > (scheduled.of(self) ?? 0)) scheduled.keep(self as object, amount);
+  };
+  for (const name of ['setValueAtTime', 'linearRampToValueAtTime', 'exponentialRampToValueAtTime', 'setTargetAtTime'])
+    precede(AudioParam.prototype, name, schedule);
   const contextOf = getter<BaseAudioContext>(AudioNode.prototype, 'context');
   const channelsOf = getter<number>(AudioDestinationNode.prototype, 'maxChannelCount');
   const latencyOf = getter<number>(AudioContext.prototype, 'baseLatency');
@@ -136,11 +148,15 @@ export function watchWebAudio({ getter, secret, precede, watch, hasUserGesture }
     if (nodesLeft-- <= 0) return speakersOf(node);
     const own = { sample, volume: 0 };
     heard.keep(node, own);
-    const gain = amountOf(gainOf(node)) ?? 1;
+    const gainParam = gainOf(node);
+    const gain = amountOf(gainParam) ?? 1;
+    const amount = gain < 0 ? -gain : gain;
+    const planned = scheduled.of(gainParam) ?? 0;
+    const loudest = planned > amount ? planned : amount;
     let sinksLeft = SINKS_MAX;
     for (let at = sinks.of(node); at; at = at.next) {
       const volume = sinksLeft-- > 0 ? loudness(at.sink) : speakersOf(node);
-      const reached = volume * (gain < 0 ? -gain : gain);
+      const reached = volume * loudest;
       if (reached > own.volume) own.volume = reached;
     }
     return own.volume;
@@ -184,6 +200,27 @@ export function watchWebAudio({ getter, secret, precede, watch, hasUserGesture }
   precede(AudioBufferSourceNode.prototype, 'start', starts);
 }
 
+/** Runs in the page: texts that the browser is to read aloud. */
+export function watchSpeech({ getter, precede, watch, hasUserGesture }: Natives, begin: BeginAttempt): void {
+  const { SpeechSynthesis: synthesis, SpeechSynthesisUtterance: utterance } = window as Partial<typeof globalThis>;
+  if (!synthesis || !utterance) return;
+  const textOf = getter<string>(utterance.prototype, 'text');
+  const volumeOf = getter<number>(utterance.prototype, 'volume');
+  const isSpeaking = getter<boolean>(synthesis.prototype, 'speaking');
+  const trim = Function.prototype.call.bind(String.prototype.trim) as (text: string) => string;
+  precede(synthesis.prototype, 'speak', (self, words) => {
+    const text = textOf(words);
+    // Nothing is said to wake the device.
+    if (text === undefined || trim(text) === '' || hasUserGesture()) return;
+    const report = begin('speech');
+    watch(() => {
+      const started = isSpeaking(self) === true;
+      report(false, volumeOf(words) ?? 0, started, true);
+      return started;
+    });
+  });
+}
+
 /** A media element that is audible, or would be if the browser allowed it. */
 export type AudibleMedia = { volume: number; started: boolean; autoplay: boolean };
 
@@ -191,9 +228,10 @@ export type AudibleMedia = { volume: number; started: boolean; autoplay: boolean
  * Runs in the page, in an isolated world: a media element that plays or is to autoplay and is audible; null: it is not.
  */
 export function readElement(element: HTMLMediaElement & { webkitAudioDecodedByteCount?: number }): AudibleMedia | null {
-  const { muted, volume, paused, autoplay, duration } = element;
+  const { muted, volume, paused, autoplay, duration, loop } = element;
   const isFilm = element instanceof HTMLVideoElement && element.videoWidth > 0;
-  const hasAudio = (element.webkitAudioDecodedByteCount ?? 0) > 0 || (duration > 0 && !isFilm);
+  const isBlip = duration <= 0.5 && !loop;
+  const hasAudio = !isBlip && ((element.webkitAudioDecodedByteCount ?? 0) > 0 || (duration > 0 && !isFilm));
   return !muted && volume > 0 && hasAudio && (autoplay || !paused) ? { volume, started: !paused, autoplay } : null;
 }
 

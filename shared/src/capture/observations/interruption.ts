@@ -3,7 +3,7 @@ import { Count } from '../fields.ts';
 import { observationOf } from './observation-of.ts';
 
 /** The calls by which a page tries to play sound. */
-export const AUTOSOUND_CALLS = ['play', 'autoplay', 'audio_context'] as const;
+export const AUTOSOUND_CALLS = ['play', 'autoplay', 'audio_context', 'speech'] as const;
 
 /**
  * One attempt to play sound without a click, at its loudest: by which call, whether it was muted, its volume (1 = full,
@@ -19,7 +19,8 @@ export const AutosoundObservation = observationOf('autosound', {
 });
 
 /**
- * JavaScript dialogs (alert, confirm, prompt) that a tab opened without a click; `beforeunload` dialogs do not count.
+ * JavaScript dialogs (alert, confirm, prompt), and print dialogs if there are several, that a tab opened without a
+ * click; `beforeunload` dialogs do not count.
  */
 export const DialogsObservation = observationOf('dialogs', { count: Count });
 
