@@ -1,8 +1,10 @@
 import type { Page } from 'playwright-core';
 import { ResponseTooLargeError } from '../../browser/own-commands.ts';
 import { COMMAND_MS, type CommandAnswer, type TargetSession } from '../devtools/devtools.ts';
-import { documentOf, inRealmOf, listenersOf } from '../devtools/event-listeners.ts';
+import { documentOf, inRealmOf, listenersOf, type PageListener } from '../devtools/event-listeners.ts';
 import { activateFrame } from '../devtools/isolated-world.ts';
+import { cancelAppNavigations } from '../page-scripts/cancel-app-navigations.ts';
+import { watchHistory } from '../page-scripts/watch-history.ts';
 import { FRAMES_MAX, PROBE_MS, underLoad } from '../session/budgets.ts';
 import type { CaptureSession, MemberCapture } from '../session/capture-session.ts';
 import { type FrameAt, framesOf } from '../session/frames.ts';
@@ -18,7 +20,9 @@ type History = CommandAnswer<'Page.getNavigationHistory'>;
 export type Growth = { lengthAtStart: number; pushes: number; movedFrames: number };
 
 /** Events that report to a page that a visitor goes back. */
-const BACK_EVENTS = new Set(['popstate', 'hashchange', 'navigate']);
+const BACK_EVENTS = new Set(['popstate', 'hashchange', 'navigate', 'currententrychange']);
+/** Our own page scripts listen too. */
+const OWN_LISTENERS = `${cancelAppNavigations}${watchHistory}`;
 
 /** Entries that a page and its frames add to the history without a click, and where going back then leads. */
 export const backButton: Collector = {
@@ -54,8 +58,8 @@ async function historyFacts(capture: MemberCapture, { tab }: Landing, growth: Gr
   const history = await tab.session.send('Page.getNavigationHistory');
   const { pushes, copies, frameLoads } = historyGrowth(history, growth);
   const listens = pushes > 0 && (await listensForBack(capture, tab.session));
-  // A page that has its frames load one document after the other learns by their loads that the visitor goes back.
-  const probe_url = listens || frameLoads > 0 ? await probe(capture, tab.session, history) : '';
+  // A page learns that the visitor goes back without a listener too: by a timer, or by the loads of its frames.
+  const probe_url = pushes > 0 || frameLoads > 0 ? await probe(capture, tab.session, history) : '';
   return { pushes: probe_url === '' ? pushes : pushes + frameLoads, copies, popstate_listener: listens, probe_url };
 }
 
@@ -94,10 +98,16 @@ async function hasListener({ session, frameId }: FrameAt): Promise<boolean> {
     const owner = await inRealmOf(session, documentId, name);
     if (name === 'window.navigation' && owner.className !== 'Navigation') return true;
     const listeners = await listenersOf(session, owner.objectId ?? '');
-    if (listeners.some(({ type }) => BACK_EVENTS.has(type))) return true;
+    if (listeners.some((one) => BACK_EVENTS.has(one.type) && !isOwnListener(one))) return true;
   }
   return false;
 }
+
+/** Whether a listener is one of our page scripts, which no page can read. */
+const isOwnListener = ({ handler }: PageListener): boolean => {
+  const source = handler?.description ?? '';
+  return source.includes('\n') && OWN_LISTENERS.includes(source);
+};
 
 /** Goes back once; returns the URL that leads to, '' if it is in the history already. */
 async function probe(
