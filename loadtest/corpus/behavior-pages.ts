@@ -88,6 +88,11 @@ export function serveResources({ site }: CaptureWorld): void {
   const heavy = randomBytes(HEAVY_BYTES);
   site.setText('http://pictures.example/heavy.bin', 'application/octet-stream', heavy);
   site.setText('http://pictures.example/part.bin', 'application/octet-stream', heavy.subarray(0, PART_BYTES));
+  const pdf = '%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF';
+  site.setText('http://files.example/report.pdf', 'application/pdf', pdf);
+  site.setRoute('http://files.example/saved.pdf', (_, response) => {
+    response.writeHead(200, { 'content-type': 'application/pdf', 'content-disposition': 'attachment' }).end(pdf);
+  });
   site.setRoute('http://files.example/setup.exe', (_, response) => {
     const headers = { 'content-type': 'application/octet-stream', 'content-disposition': 'attachment' };
     response.writeHead(200, headers).end('not a program');

@@ -1,8 +1,9 @@
 import type { ObservationOf } from '@adsweep/shared/capture/observations/index.ts';
 import { rootOf, type TargetSession } from '../devtools/devtools.ts';
+import type { Entry } from '../session/journal-entry.ts';
 import type { NumberedTab } from '../session/landings.ts';
 import { plainText } from '../session/plain-text.ts';
-import { clipUrl } from '../session/urls.ts';
+import { clipUrl, urlKey } from '../session/urls.ts';
 import type { Collector } from './collector.ts';
 
 /** Downloads of one capture that are kept. */
@@ -24,7 +25,9 @@ export const autoDownload: Collector = {
     });
     return (draft) => {
       const placed = capture.landings.numbered().filter(({ tab }) => tab.committed);
+      const shown = shownByViewers(capture.journal.all());
       for (const { tab, frameId, facts } of downloads.values()) {
+        if (shown.has(urlKey(facts.file_url))) continue;
         // A tab that only ever got a file shows no page; the page that opened it started the download.
         const landing = [tab.targetId, tab.openerId]
           .map((id) => placed.find((one) => one.tab.session.targetId === id))
@@ -36,6 +39,16 @@ export const autoDownload: Collector = {
     };
   },
 };
+
+/**
+ * The documents that browsers show and headless Chromium, which has no PDF viewer, downloads; by their `urlKey`.
+ */
+const shownByViewers = (entries: readonly Entry[]): ReadonlySet<string> =>
+  new Set(
+    entries
+      .filter(({ contentType, attachment }) => !attachment && /^\s*(application|text)\/pdf\b/i.test(contentType))
+      .map(({ url }) => urlKey(url)),
+  );
 
 /** The frame that started a download; of a tab that was opened for it, the frame that opened the tab. */
 const starterOf = (landing: NumberedTab, tab: TargetSession, frameId: string): string =>
