@@ -73,13 +73,37 @@ export function readPlace(
   const scaleX = rect.width / (of(HTMLElement, 'offsetWidth') || 1);
   const scaleY = rect.height / (of(HTMLElement, 'offsetHeight') || 1);
   let opacity = 1;
+  /** Whether an element is clipped so that no more than a point of what is in it is drawn. */
+  const isNothing = ({ clip, clipPath, position, overflowX, overflowY }: CSSStyleDeclaration, at: Element): boolean => {
+    const isCut = (overflow: string) => overflow === 'hidden' || overflow === 'clip';
+    const sideOf = (name: string): number => Reflect.get(Element.prototype, name, at);
+    if (
+      at !== this &&
+      isCut(overflowX) &&
+      isCut(overflowY) &&
+      Math.max(sideOf('clientWidth'), sideOf('clientHeight')) <= 2
+    )
+      return true;
+    if (/^(circle\(0|ellipse\(0|inset\((50|100)%\))/.test(clipPath)) return true;
+    const [top = 0, right = 0, bottom = 0, left = 0] = (clip.match(/-?[\d.]+(?=px)/g) ?? []).map(Number);
+    return clip.startsWith('rect(') && /absolute|fixed/.test(position) && (right - left <= 2 || bottom - top <= 2);
+  };
   // What an element is drawn in: a slot, or the host of a shadow root, closed ones included.
   const around = (at: Element): Element | null => {
     const slot: Element | null = Reflect.get(Element.prototype, 'assignedSlot', at);
     const parent: Node | null = slot ?? Reflect.get(Node.prototype, 'parentNode', at);
     return parent instanceof ShadowRoot ? parent.host : parent instanceof Element ? parent : null;
   };
-  for (let at: Element | null = this; at; at = around(at)) opacity *= Number(getComputedStyle(at).opacity);
+  let isFixed = false;
+  for (let at: Element | null = this; at; at = around(at)) {
+    const style = getComputedStyle(at);
+    opacity *= Number(style.opacity);
+    for (const [, amount = '1'] of style.filter.matchAll(/opacity\(([\d.]+)\)/g)) opacity *= Number(amount);
+    if (style.position === 'fixed') isFixed = true;
+    if (isNothing(style, at)) opacity = 0;
+  }
+  // One that is fixed to the view may be shown on scrolling.
+  if (!isFixed && getComputedStyle(this).visibility !== 'visible') opacity = 0;
   const x = rect.x + of(Element, 'clientLeft') * scaleX + (isTop ? scrollX : 0);
   const width = of(Element, 'clientWidth') * scaleX;
   // A page in Arabic or Hebrew begins at its right side, and can be scrolled to the left.
