@@ -25,7 +25,7 @@ export type PartLimits = {
 };
 
 /** Collects what forms ask for, and the labels of checkboxes that are ticked. */
-function formReader({ get, parentOf, textOf, isVisible }: DomReader, limits: PartLimits) {
+function formReader({ get, parentOf, boxOf, textOf, isVisible }: DomReader, limits: PartLimits) {
   const FIELDS: [string, RegExp][] = [
     ['password', /^password /],
     [
@@ -35,7 +35,7 @@ function formReader({ get, parentOf, textOf, isVisible }: DomReader, limits: Par
     ['card_code', /cc-csc|\bcv[vc]2?\b|security.?code|card.?code|pr.fziffer/],
     [
       'one_time_code',
-      /one.?time.?(code|pass|pin)|\botp\b|sms.?code|\b2fa\b|(code|kod|c.digo|codice).{1,4}sms|код.{1,6}смс/,
+      /one.?time.?(code|pass|pin)|\botp\b|sms.?code|\b2fa\b|(verification|authentication|confirmation|\d.?digit).{0,14}code|(code|kod|c.digo|codice).{1,4}sms|код.{1,6}смс/,
     ],
     ['seed_phrase', /mnemonic|seed.?(phrase|word)|(recovery|secret).?phrase|private.?key/],
     ['personal_id', /\bssn\b|social.?security|passport|national.?id|\bcpf\b|\bdni\b/],
@@ -51,6 +51,10 @@ function formReader({ get, parentOf, textOf, isVisible }: DomReader, limits: Par
   /** One of the fields for the words of a phrase that opens a wallet, which has twelve of them or more: "word 1", "1.". */
   const NUMBERED = /(^|word|phrase|seed|mnemonic)[ _-]?#?\d{1,2}[.)]?$/;
   const [WORDS_OF_A_PHRASE, OF_A_WALLET] = [12, /phrase|wallet|mnemonic|seed/i];
+  /** Boxes of one digit or letter each make one field, of at most so many characters; a puzzle has more. */
+  const [BOXES_MIN, BOXES_MAX] = [4, 8];
+  /** How far above a form its heading may be, in CSS pixels: a line of text between them is too much. */
+  const HEADING_GAP = 40;
   const WITHOUT_TEXT = new Set(['radio', 'button', 'submit', 'reset', 'image', 'range', 'color']);
   const WORDS_MAX = 300;
   const fieldsOf = new Map<HTMLFormElement | null, Set<string>>();
@@ -61,7 +65,14 @@ function formReader({ get, parentOf, textOf, isVisible }: DomReader, limits: Par
     return label ? textOf(label, WORDS_MAX) : '';
   };
   const numbered = new Map<HTMLFormElement | null, number>();
+  const boxes = new Map<HTMLFormElement | null, number>();
+  /** The last heading so far, and for each form the one above it. */
+  let heading: Element | null = null;
+  const headingOf = new Map<HTMLFormElement | null, Element | null>();
   const containerOf = (form: HTMLFormElement | null): HTMLElement | null => form ?? get(Document, 'body', document);
+  /** Whether a style shows points in place of what is typed. */
+  const isMasked = (field: Element): boolean =>
+    (getComputedStyle(field).getPropertyValue('-webkit-text-security') || 'none') !== 'none';
   const addField = (field: Element) => {
     const about = ['type', 'autocomplete', 'name', 'id', 'placeholder', 'aria-label'].map((name) =>
       (Element.prototype.getAttribute.call(field, name) ?? '').slice(0, WORDS_MAX).toLowerCase(),
@@ -70,10 +81,15 @@ function formReader({ get, parentOf, textOf, isVisible }: DomReader, limits: Par
     const words = [...about.slice(0, 2), ...names].join(' ').slice(0, WORDS_MAX);
     const known = FIELDS.find(([, pattern]) => pattern.test(words))?.[0];
     const mayBePassword = !known || known === 'identifier' || known === 'phone';
-    const kind = mayBePassword && PASSWORD.test(names.join(' ').slice(0, WORDS_MAX)) ? 'password' : known;
+    const isPassword = () => PASSWORD.test(names.join(' ').slice(0, WORDS_MAX)) || isMasked(field);
+    const kind = mayBePassword && isPassword() ? 'password' : known;
     const isNumbered = names.some((name) => NUMBERED.test(name.trim()));
-    if ((!kind && !isNumbered) || !isVisible(field)) return;
+    const isBox = get(kindOf(field), 'maxLength', field) === 1;
+    if ((!kind && !isNumbered && !isBox) || !isVisible(field)) return;
     const form = get(kindOf(field), 'form', field);
+    if (!headingOf.has(form)) headingOf.set(form, heading);
+    if (isBox) boxes.set(form, (boxes.get(form) ?? 0) + 1);
+    if (!kind && !isNumbered) return;
     const fields = fieldsOf.get(form) ?? new Set();
     if (kind) fieldsOf.set(form, fields.add(kind));
     if (!isNumbered) return;
@@ -89,18 +105,42 @@ function formReader({ get, parentOf, textOf, isVisible }: DomReader, limits: Par
     if (label && isVisible(parent ?? box)) preselected.push(label);
   };
   const add = (element: Element) => {
+    if (element instanceof HTMLHeadingElement && isVisible(element)) heading = element;
     if (element instanceof HTMLTextAreaElement) addField(element);
     if (!(element instanceof HTMLInputElement)) return;
     const type = get(HTMLInputElement, 'type', element);
     if (type === 'checkbox') addCheckbox(element);
     else if (!WITHOUT_TEXT.has(type)) addField(element);
   };
-  const forms = () =>
-    [...fieldsOf].slice(0, limits.forms).map(([form, fields]) => {
-      const container = containerOf(form);
+  /** The text of a form, below the heading above it where it has none of its own. */
+  const readText = (form: HTMLFormElement | null): string => {
+    const container = containerOf(form);
+    const above = headingOf.get(form);
+    if (!container) return '';
+    return `${above && isHeadingOf(above, container) ? `${textOf(above, WORDS_MAX)}\n` : ''}${textOf(container, 500)}`.slice(
+      0,
+      500,
+    );
+  };
+  /** Whether a heading is shown right above a form that has none: that of an article may be far above. */
+  const isHeadingOf = (above: Element, container: Element): boolean => {
+    if (Element.prototype.querySelector.call(container, 'h1, h2, h3, h4, h5, h6')) return false;
+    const [title, form] = [boxOf(above), boxOf(container)];
+    const isBeside = title.right <= form.left || title.left >= form.right;
+    return !isBeside && title.bottom <= form.top + 1 && form.top - title.bottom <= HEADING_GAP;
+  };
+  const addBoxes = () => {
+    for (const [form, count] of boxes)
+      if (count >= BOXES_MIN && count <= BOXES_MAX)
+        fieldsOf.set(form, (fieldsOf.get(form) ?? new Set<string>()).add('one_time_code'));
+  };
+  const forms = () => {
+    addBoxes();
+    return [...fieldsOf].slice(0, limits.forms).map(([form, fields]) => {
       const action_url = form ? String(get(HTMLFormElement, 'action', form)).slice(0, limits.url) : '';
-      return { fields: [...fields], action_url, text: container ? textOf(container, 500) : '' };
+      return { fields: [...fields], action_url, text: readText(form) };
     });
+  };
   return { add, forms, preselected };
 }
 

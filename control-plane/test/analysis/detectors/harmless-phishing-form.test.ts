@@ -29,6 +29,18 @@ describe('§2.5.13 logins, checkouts and wallets that share words with phishing'
       assert.equal(found(brand, url), true, url);
   });
 
+  it('a form for a code that names the mailbox to which it was sent is no phishing_form, one for the code of an account is', () => {
+    const code = (text: string) => slugsOf({}, [form({ fields: ['one_time_code'], text })]);
+    for (const text of [
+      'Check the inbox of your Google account: we have sent you a verification code.',
+      'Wir haben einen Code an Ihr Microsoft-Konto gesendet.',
+      'We have sent the code to the address of your Yahoo account.',
+    ])
+      assert.deepEqual(code(text), [], text);
+    assert.deepEqual(code('We have sent a code to the phone of your PayPal account.'), ['phishing_form']);
+    assert.deepEqual(code('Enter the code of your Google account to unlock it.'), ['phishing_form']);
+  });
+
   it('a login beside code that only shows the endpoint of a messenger, or a bundle that writes to one, is no phishing_form', () => {
     const sends = 'fetch("https://api.telegram.org/bot1:a/sendMessage",{body:phone.value})';
     const filler = ';var a=1'.repeat(3_000);

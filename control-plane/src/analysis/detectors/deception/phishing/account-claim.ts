@@ -80,14 +80,22 @@ const NAMES = new Map(
  * Whether a form asks for the account that a visitor has with the brand. `opened`: words of what is to be done with it,
  * one of which must be there because the form may only have a button with that name, to sign in or to pay; null: none
  * must. A form that names other brands beside it asks for none of them, unless it wants something to be done with the
- * account.
+ * account. `unless`: a sentence with one of these words does not count.
  */
-export const claimsAccount = ({ name, words }: Brand, text: string, opened: readonly string[] | null): boolean =>
+export const claimsAccount = (
+  { name, words }: Brand,
+  text: string,
+  opened: readonly string[] | null,
+  unless: readonly string[] = [],
+): boolean =>
   words.some((word) => {
     if (!text.includes(word)) return false;
     // The name of a brand may have such words itself: "Trust Wallet".
     const all = [[NAMED], OWNED, ...(opened ? [opened] : [])];
-    const sentence = findPhrase(text.replace(NAMES.get(word) ?? word, NAMED), { all, unless: BY_ANOTHER });
+    const sentence = findPhrase(text.replace(NAMES.get(word) ?? word, NAMED), {
+      all,
+      unless: [...BY_ANOTHER, ...unless],
+    });
     if (sentence === null) return false;
     const namesOthers = BRANDS.some(
       (other) => other.name !== name && other.words.some((one) => hasWord(sentence, one)),

@@ -17,6 +17,11 @@ const ISSUED = new Set(['Mastercard', 'American Express']);
 const FILLED_UP = new Set(['Steam', 'Roblox', 'Netflix', 'Spotify', 'Apple']);
 /** Brands whose accounts honest forms ask for as a contact, beside a password of their own: "Telegram account". */
 const CONTACTS = new Set(['Facebook', 'Instagram', 'WhatsApp', 'Telegram', 'LinkedIn', 'Discord', 'TikTok', 'eBay']);
+/** What is said of a code by which a site makes sure of an address, beside the name of the mailbox. */
+const SENT = [
+  ...['sent', 'inbox', 'mailbox', 'gesendet', 'geschickt', 'postfach', 'envoyé', 'enviado', 'inviato', 'gestuurd'],
+  ...['wysłan', 'отправ', 'gönder', '送信'],
+];
 /** A line between the own login and such buttons. */
 const OR = /^[-–—\s]*(or|oder|ou|o|of|lub|или|veya|または)[-–—\s]*$/mu;
 
@@ -32,6 +37,7 @@ export function impersonates(
   const isLogin = ({ name }: Brand) => LOGINS.has(name) || (WALLETS.has(name) && !fields.includes('seed_phrase'));
   const mayBeLogin = OR.test(said) || BRANDS.filter((brand) => isLogin(brand) && mentions(brand, said)).length > 1;
   const mayFillUp = fields.includes('card_number') && !fields.includes('password');
+  const isCodeOnly = fields.every((field) => field === 'one_time_code');
   const isWayToPay = waysToPayIn(said, fields.includes('card_number'));
   for (const brand of BRANDS) {
     if (isOwn(brand, form.url) || isOwn(brand, page.url)) continue;
@@ -41,8 +47,9 @@ export function impersonates(
     const isPayment = isWayToPay(brand) || ISSUED.has(brand.name);
     const isButton = isPayment || (mayBeLogin && isLogin(brand));
     const isPaidFor = isPayment || (mayFillUp && FILLED_UP.has(brand.name));
+    const isMailbox = isCodeOnly && (LOGINS.has(brand.name) || CONTACTS.has(brand.name));
     const opened = isPaidFor ? RESTRICTED : isButton || CONTACTS.has(brand.name) ? OPENED : null;
-    if (claimsAccount(brand, said, opened)) return `in the name of ${brand.name}`;
+    if (claimsAccount(brand, said, opened, isMailbox ? SENT : [])) return `in the name of ${brand.name}`;
     const isShown =
       (!isButton && owners.has(brand) && mentions(brand, said)) ||
       (signIns.has(brand) && namesSignIn(brand, page.text));
