@@ -16,7 +16,7 @@ const LIMITS = { elements: 2_000, points: 3, side: 30, url: CAPTURE_URL_LENGTH_M
 /** Observations of this collector per capture, so that others fit in too. */
 const PLACEMENTS_MAX = 30;
 
-type Position = { x: number; y: number; width: number; height: number; opacity: number };
+type Position = { x: number; y: number; width: number; height: number; opacity: number; isFixed: boolean };
 
 /** The positions of frames that show something, and of images that are shown as a single pixel. */
 export const placements: Collector = {
@@ -56,7 +56,7 @@ async function placementsIn(capture: CaptureSession, tab: Tab, landing: number |
         frameId: frame.parentId,
       });
     for (const { x, y, shown, ...image } of index === 0 ? points : []) {
-      const at = { x, y, width: shown, height: shown, opacity: 1 };
+      const at = { x, y, width: shown, height: shown, opacity: 1, isFixed: false };
       seen.push({ kind: 'placement', landing, url, facts: factsOf('image', 0, at, image), frameId: frame.frameId });
     }
   }
@@ -72,7 +72,10 @@ function positionsIn(frames: FrameAt[], deadlineMs: number): (frame: FrameAt) =>
     const own = await positionInParent(frame, parent, deadlineMs).catch(() => null);
     if (!own || parent.parentId === null) return own;
     const around = await positionOf(parent);
-    return around && { ...own, x: own.x + around.x, y: own.y + around.y, opacity: own.opacity * around.opacity };
+    const isFixed = own.isFixed || around?.isFixed === true;
+    return (
+      around && { ...own, x: own.x + around.x, y: own.y + around.y, opacity: own.opacity * around.opacity, isFixed }
+    );
   };
   const positionOf = (frame: FrameAt): Promise<Position | null> => {
     const place = known.get(frame.frameId) ?? find(frame);
@@ -97,7 +100,7 @@ async function positionInParent({ frameId }: FrameAt, parent: FrameAt, deadlineM
 const factsOf = (
   element: 'frame' | 'image',
   parent: number,
-  { x, y, width, height, opacity }: Position,
+  { x, y, width, height, opacity, isFixed }: Position,
   { width: content_width, height: content_height, url }: Content,
 ) => ({
   element,
@@ -110,6 +113,7 @@ const factsOf = (
   content_width: Math.abs(pixels(content_width)),
   content_height: Math.abs(pixels(content_height)),
   content_url: url.toWellFormed(),
+  ...(isFixed && { is_fixed: true }),
 });
 
 /** A length in whole pixels, within the bounds of an observation. */

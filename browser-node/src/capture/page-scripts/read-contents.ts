@@ -64,7 +64,7 @@ export function readContents(limits: {
  */
 export function readPlace(
   this: Element,
-): { x: number; y: number; width: number; height: number; opacity: number } | null {
+): { x: number; y: number; width: number; height: number; opacity: number; isFixed: boolean } | null {
   const rect = Element.prototype.getBoundingClientRect.call(this);
   const of = (owner: { prototype: object }, name: string): number => Reflect.get(owner.prototype, name, this);
   if (Element.prototype.getClientRects.call(this).length === 0) return null;
@@ -115,5 +115,6 @@ export function readPlace(
     width,
     height: of(Element, 'clientHeight') * scaleY,
     opacity,
+    isFixed,
   };
 }

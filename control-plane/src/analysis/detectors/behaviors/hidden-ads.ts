@@ -55,6 +55,8 @@ const isOutOfSight = ({ facts: { x, y, width, height, opacity } }: Placement): b
 
 function covers({ landing, facts: a }: Placement, { landing: other, facts: b }: Placement): boolean {
   if (landing !== other || a.parent !== b.parent) return false;
+  // What stays on the screen lies over the page only until that is scrolled.
+  if ((a.is_fixed ?? false) !== (b.is_fixed ?? false)) return false;
   const width = Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x);
   const height = Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y);
   const smaller = Math.min(a.width * a.height, b.width * b.height);
