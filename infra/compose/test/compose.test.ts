@@ -53,6 +53,14 @@ it('the Compose file passes what an operator sets to every service that reads it
   assert.deepEqual(missingSettings(Object.fromEntries(passed)), []);
 });
 
+it('Compose adds nodes while the control plane is not ready, because they wait for it by themselves', () => {
+  for (const file of ['compose', 'roles']) {
+    const [, node = ''] = /^ {2}browser-node:\n(.*?)(?=^ {0,2}\S)/ms.exec(read(`compose/${file}.yaml`)) ?? [];
+    assert.match(node, /depends_on:/, file);
+    assert.doesNotMatch(node, /condition: service_healthy/, file);
+  }
+});
+
 it('OPERATIONS lists the secrets that are made', () => {
   const [, made = ''] = /const MADE.*?= \{(.*?)\n\};/s.exec(read('compose/secrets.ts')) ?? [];
   const names = [...made.matchAll(/^ {2}'([a-z-]+)':/gm)].map(([, name = '']) => name);
