@@ -18,14 +18,20 @@ const STALLED_MS = 120_000;
 const SCALED = 40;
 const KILLED = 8;
 const OURS = ['control-plane', 'proxy-router', 'browser-node', 'ad-world'];
+/** The services whose metrics Prometheus reads. */
+const SCRAPED = ['control-plane', 'proxy-router', 'browser-node'];
 const USER = '10001:10001';
 
 const missing = await missingEngine();
 const skip = missing === null ? false : `left out: ${missing}`;
-const withRegistry = missing === null && (await hasImage('mongo:8.0')) && (await hasImage('redis:7.4-bookworm'));
+const withRegistry =
+  missing === null &&
+  (await hasImage('mongo:8.0')) &&
+  (await hasImage('redis:7.4-bookworm')) &&
+  (await hasImage('prom/prometheus:v3.5.0'));
 if (missing === null && !withRegistry)
   console.log(
-    'the images of MongoDB and Redis cannot be had: the embedded store and the distribution’s Redis stand in',
+    'the images of MongoDB, Redis and Prometheus cannot be had: the embedded store and the distribution’s Redis and Prometheus stand in',
   );
 
 describe('a deployment with Docker Compose', { skip, timeout: 20 * 60_000 }, () => {
@@ -83,6 +89,33 @@ describe('a deployment with Docker Compose', { skip, timeout: 20 * 60_000 }, () 
     assert.equal(faultsOf(scans), '');
     for (const node of await farm.containers('browser-node'))
       assert.ok((await outcomesOf(node)) > 0, `${node} has done nothing`);
+  });
+
+  it('has Prometheus read the metrics of every process and evaluate every rule', async () => {
+    const port = await freePort();
+    process.env.ADSWEEP_PROMETHEUS_PORT = String(port);
+    await farm.compose('up', '-d', '--no-recreate', '--quiet-pull', 'prometheus');
+    const ask = async <T>(path: string) => {
+      const answer = await fetch(`http://127.0.0.1:${port}/api/v1/${path}`, { signal: AbortSignal.timeout(5_000) });
+      return ((await answer.json()) as { data: T }).data;
+    };
+    const processes = (await Promise.all(SCRAPED.map((service) => farm.containers(service)))).flat().length;
+    const isRead = async () => {
+      const { activeTargets } = await ask<{ activeTargets: Target[] }>('targets');
+      return activeTargets.filter(({ health }) => health === 'up').length === processes && activeTargets;
+    };
+    assert.equal((await until('Prometheus reads every process', STARTS_WITHIN_MS, isRead)).length, processes);
+    const rules = await until('Prometheus has evaluated every rule', STARTS_WITHIN_MS, async () => {
+      const { groups } = await ask<{ groups: { rules: Rule[] }[] }>('rules');
+      const all = groups.flatMap((group) => group.rules);
+      return all.length > 0 && all.every(({ health }) => health !== 'unknown') && all;
+    });
+    assert.deepEqual(
+      rules.filter(({ health }) => health !== 'ok'),
+      [],
+    );
+    const { result } = await ask<{ result: { value: [number, string] }[] }>('query?query=sum(adsweep_nodes)');
+    assert.equal(Number(result[0]?.value[1]), (await farm.containers('browser-node')).length);
   });
 
   it('loses and fails no scan while nodes are added and taken away', async () => {
@@ -182,6 +215,8 @@ type Inspected = {
   Config: { User: string; Labels: Record<string, string>; Healthcheck: { Interval: number } };
   HostConfig: { ReadonlyRootfs: boolean; CapDrop: string[]; SecurityOpt: string[] };
 };
+type Target = { health: string };
+type Rule = { name: string; health: string };
 type Network = { IPAM: { Config: { Gateway?: string }[] | null } };
 
 const METRICS = `
