@@ -65,7 +65,7 @@ export function longLivedMemory(groupId: number): number | null {
  * '' once the process has ended. Synchronous: /proc never waits for a disk, and the thread pool would cost three times
  * as much CPU.
  */
-function readProc(pid: number | string, file: string): string {
+export function readProc(pid: number | string, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1');
   } catch {

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
+import { readProc } from './processes.ts';
 
 /**
  * What a thread of a worker or worklet that is running, or waits for a CPU, has in proc_pid_stat(5): its name, of which
@@ -9,7 +10,7 @@ const RUNNING = /\) R /;
 
 /** How many threads of this machine are running or wait for a CPU; 0 where the system has no /proc. */
 function runningThreads(): number {
-  return Number(/ (\d+)\/\d+ /.exec(read('/proc/loadavg'))?.[1] ?? 0);
+  return Number(/ (\d+)\/\d+ /.exec(readProc('.', 'loadavg'))?.[1] ?? 0);
 }
 
 /**
@@ -20,8 +21,8 @@ export function busyWorkers(pids: readonly number[], least: number): number {
   if (runningThreads() < least) return 0;
   let sum = 0;
   for (const pid of pids) {
-    const workers = threadsOf(pid).filter((tid) => RUNNING_WORKER.test(read(`/proc/${pid}/task/${tid}/stat`))).length;
-    if (workers > 0) sum += workers + (RUNNING.test(read(`/proc/${pid}/task/${pid}/stat`)) ? 1 : 0);
+    const workers = threadsOf(pid).filter((tid) => RUNNING_WORKER.test(readProc(pid, `task/${tid}/stat`))).length;
+    if (workers > 0) sum += workers + (RUNNING.test(readProc(pid, `task/${pid}/stat`)) ? 1 : 0);
   }
   return sum >= least ? sum : 0;
 }
@@ -31,14 +32,5 @@ function threadsOf(pid: number): string[] {
     return readdirSync(`/proc/${pid}/task`);
   } catch {
     return [];
-  }
-}
-
-/** '' once the thread has ended. */
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return '';
   }
 }
