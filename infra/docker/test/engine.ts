@@ -71,12 +71,12 @@ export class Deployment {
   }
 
   compose(...args: string[]): Promise<string> {
-    return docker(...this.#arguments(), ...args);
+    return docker(...this.#arguments('demo'), ...args);
   }
 
-  #arguments(): string[] {
+  #arguments(profile: string): string[] {
     const files = this.#files.flatMap((file) => ['-f', file]);
-    return ['compose', '-p', this.name, ...files, '--profile', 'demo'];
+    return ['compose', '-p', this.name, ...files, '--profile', profile];
   }
 
   /**
@@ -103,7 +103,7 @@ export class Deployment {
   }
 
   #down() {
-    return dockerOutcome(...this.#arguments(), 'down', '-v', '--remove-orphans', '-t', '5');
+    return dockerOutcome(...this.#arguments('*'), 'down', '-v', '--remove-orphans', '-t', '5');
   }
 
   /** Disconnects what a network lists as its endpoints although no container of the deployment is left. */
