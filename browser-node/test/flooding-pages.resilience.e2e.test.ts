@@ -71,11 +71,6 @@ const FLOODS: {
     failure: 'browser: OUT_OF_MEMORY',
     congests: true,
   },
-  {
-    channel: 'processes',
-    name: '90 busy workers',
-    script: `for (let n = 0; n < 90; n++) ${inWorker('const until = Date.now() + 1e3; while (Date.now() < until);')}`,
-  },
 ];
 
 for (const [index, { channel, name, script, isStopped, failure, congests }] of FLOODS.entries())
@@ -105,6 +100,21 @@ for (const [index, { channel, name, script, isStopped, failure, congests }] of F
     if (congests) assert.ok(congestedMs(since) >= 300, `the others had no time for ${congestedMs(since)} ms`);
     assert.equal(congestedMs(performance.now()), 0);
   });
+
+test('three captures in the same browser complete beside a page with 90 busy workers, which may leave it and is captured then', async () => {
+  const url = 'http://busy-workers.example/';
+  const workers = `for (let n = 0; n < 90; n++) ${inWorker('const until = Date.now() + 1e3; while (Date.now() < until);')}`;
+  world.site.setPage(url, `<title>busy</title>shown<script>${workers}</script>`);
+  const neighbours = Array.from({ length: NEIGHBOURS }, () => world.capture('http://plain.example/'));
+  const [busy, ...innocents] = await Promise.all([world.attempt(url), ...neighbours]);
+  for (const { failure, landings } of innocents)
+    assert.deepEqual([failure, landings[0]?.page_title, landings[0]?.screenshot], [null, 'plain', 'landing-0.jpeg']);
+  assert.equal(busy.failure, null, busy.failure?.cause);
+  assert.deepEqual(
+    busy.capture?.landings.map(({ page_title, screenshot }) => [page_title, screenshot]),
+    [['busy', 'landing-0.jpeg']],
+  );
+});
 
 test('a page that starts workers endlessly is stopped and captured in its state then', async () => {
   const script = "const source = URL.createObjectURL(new Blob([''])); setInterval(() => new Worker(source), 10)";

@@ -129,9 +129,9 @@ export const HOSTILE_PAGES: Partial<Record<Channel, Record<string, string>>> = {
     'waiting on shared memory': script(
       `const m = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true }).buffer; const u = URL.createObjectURL(new Blob(['onmessage = ({ data }) => { const a = new Int32Array(data); for (;;) Atomics.add(a, 0, 1) }'])); for (let i = 0; i < 8; i++) new Worker(u).postMessage(m)`,
     ),
-    'a service worker that never ends': script(`navigator.serviceWorker?.register('/worker.js').catch(() => 0)`),
+    'a service worker that never ends': script(`navigator.serviceWorker.register('/worker.js').catch(() => 0)`),
     'a service worker that reloads its page': script(
-      `navigator.serviceWorker?.register('/reload.js').then(() => setTimeout(() => location.reload(), 200)).catch(() => 0)`,
+      `navigator.serviceWorker.register('/reload.js').then(() => setTimeout(() => location.reload(), 200)).catch(() => 0)`,
     ),
     'ninety busy workers': script(
       `for (let i = 0; i < 90; i++) new Worker(URL.createObjectURL(new Blob(['for (;;);'])))`,

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RunningFarm, type Scan, writeExits } from '../../infra/farm/test/support/running-farm.ts';
+import { benchConfig } from './config.ts';
 import type { HostileTarget } from './hostile-target.ts';
 import { HOSTILE_TARGETS } from './hostile-targets.ts';
 import { barChart, machine, saveResult } from './report.ts';
@@ -41,6 +42,12 @@ const BUSY_FOR_90_OF_100_MS =
   '<script>setInterval(() => { const until = performance.now() + 90; while (performance.now() < until); }, 10)</script>';
 const EIGHT_BUSY_WORKERS =
   "<script>for (let n = 0; n < 8; n++) new Worker(URL.createObjectURL(new Blob(['for (;;);'])))</script>";
+/** Only documents that are isolated by these may share memory with their workers. */
+const ISOLATION = new Headers({
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-embedder-policy': 'require-corp',
+});
+const SHARES_MEMORY = 'waiting on shared memory';
 const COOKIES = Array.from({ length: 1_000 }, (_, at) => `c${at}=${'x'.repeat(90)}`);
 
 /** `npm run bench hostile -- memory`: those whose name or channel holds the word. */
@@ -50,8 +57,17 @@ const hostOf = (target: HostileTarget) => `target-${targets.indexOf(target)}.hos
 const requestOf = (target: HostileTarget) =>
   target.kind === 'ad_tag' ? { ad_tag: target.body } : { [target.kind]: `http://${hostOf(target)}/` };
 
-/** A service worker that answers every request itself with a page that reloads. */
-const RELOAD = `onfetch = (event) => event.respondWith(new Response('<script>location.reload()</script>', { headers: { 'content-type': 'text/html' } }));`;
+/** The scripts of service workers, the second of which answers every request with a page that reloads, and whether each was requested. */
+const SERVICE_WORKERS = new Map([
+  ['/worker.js', { script: 'while(true);', isAsked: false }],
+  [
+    '/reload.js',
+    {
+      script: `onfetch = (event) => event.respondWith(new Response('<script>location.reload()</script>', { headers: { 'content-type': 'text/html' } }));`,
+      isAsked: false,
+    },
+  ],
+]);
 
 function sendWithoutEnd(response: http.ServerResponse): void {
   const more = () => {
@@ -59,6 +75,20 @@ function sendWithoutEnd(response: http.ServerResponse): void {
   };
   response.on('drain', more);
   more();
+}
+
+/**
+ * A command for the Chromium of this machine that takes the hosts of all targets for secure contexts, as with https: service workers,
+ * caches, sharing and devices are there for them.
+ */
+function secureChromium(dir: string): string {
+  const command = join(dir, 'chromium');
+  const origins = targets.map((target) => `http://${hostOf(target)}`).join(',');
+  const { CHROMIUM_PATH } = benchConfig();
+  const flag = `--unsafely-treat-insecure-origin-as-secure=${origins}`;
+  writeFileSync(command, `#!/bin/sh\nexec ${CHROMIUM_PATH} "$@" ${flag}\n`, { mode: 0o755 });
+  chmodSync(dir, 0o755);
+  return command;
 }
 
 /** What a target's own server answers at a path, or the page of an innocent host. */
@@ -74,9 +104,11 @@ async function serve(): Promise<http.Server> {
   const server = http.createServer({ maxHeaderSize: 1024 * 1024 }, (request, response) => {
     const target = targets.find((one) => hostOf(one) === request.headers.host);
     const path = request.url ?? '/';
-    if (path === '/worker.js') response.setHeader('content-type', 'text/javascript').end('while(true);');
-    else if (path === '/reload.js') response.setHeader('content-type', 'text/javascript').end(RELOAD);
-    else if (path.startsWith('/endless')) sendWithoutEnd(response);
+    const worker = SERVICE_WORKERS.get(path);
+    if (worker) {
+      worker.isAsked = true;
+      response.setHeader('content-type', 'text/javascript').end(worker.script);
+    } else if (path.startsWith('/endless')) sendWithoutEnd(response);
     else if (path.startsWith('/headers')) response.setHeader('x-large', 'x'.repeat(200_000)).end();
     else if (path.startsWith('/set-cookies')) response.setHeader('set-cookie', COOKIES).end();
     else if (path.startsWith('/far')) response.writeHead(302, { location: `/far?${FAR}` }).end();
@@ -86,6 +118,7 @@ async function serve(): Promise<http.Server> {
     else if (path === '/busy-workers') response.setHeader('content-type', 'text/html').end(EIGHT_BUSY_WORKERS);
     else if (path.startsWith('/never')) setTimeout(() => response.end(), NEVER_ENDS_MS).unref();
     else {
+      if (target?.name === SHARES_MEMORY) response.setHeaders(ISOLATION);
       const type = target?.kind === 'vast_tag' ? 'application/xml' : 'text/html; charset=utf-8';
       response.setHeader('content-type', type).end(documentAt(target, path));
     }
@@ -165,7 +198,7 @@ const verdict = (results: Result[]): string =>
 const server = await serve();
 const folder = mkdtempSync(join(tmpdir(), 'adsweep-hostile-'));
 const exits = writeExits(folder, { '*.example': `127.0.0.1:${(server.address() as AddressInfo).port}` });
-const farm = new RunningFarm({ ADSWEEP_EXITS_FILE: exits, ADSWEEP_SLOTS: '8' });
+const farm = new RunningFarm({ ADSWEEP_EXITS_FILE: exits, ADSWEEP_SLOTS: '8', CHROMIUM_PATH: secureChromium(folder) });
 try {
   await farm.ready();
   const inARow = await scanAll(farm, 1, NEIGHBOURS);
@@ -177,15 +210,18 @@ try {
   });
   const all = [...inARow, ...fourAtOnce];
   const disturbed = all.filter((result) => !isUndisturbed(result));
+  const unasked = [...SERVICE_WORKERS].filter(
+    ([path, { isAsked }]) => !isAsked && targets.some((one) => one.body.includes(path)),
+  );
   const unjudged = all.filter(({ lacks }) => lacks.length > 0);
   saveResult('hostile', [
     '# Hostile targets, with innocent pages beside them',
     `One node. ${targets.length} hostile pages, ads and VAST documents: one after the other with ${NEIGHBOURS} innocent pages beside each, then four at once with ${NEIGHBOURS_OF_FOUR}. ${machine()}.`,
     `One after the other, ${verdict(inARow)}. Four at once, ${verdict(fourAtOnce)}.`,
     `One after the other, the slowest neighbour of ${inARow.filter(isFast).length} of ${inARow.length} took at most ${BESIDE_MAX} times its time beside idle pages; four at once, that of ${fourAtOnce.filter(isFast).length}.`,
-    disturbed.length + unjudged.length === 0
+    disturbed.length + unjudged.length + unasked.length === 0
       ? 'No errors.'
-      : `**The run has failed**: innocent scans beside ${disturbed.length} targets were disturbed, ${unjudged.length} targets were not judged.`,
+      : `**The run has failed**: innocent scans beside ${disturbed.length} targets were disturbed, ${unjudged.length} targets were not judged, ${unasked.length} service workers were not registered.`,
     [
       '| channel | hostile target | in a row | seconds | neighbours, times alone | four at once | seconds | neighbour, times alone |',
       '|---|---|---|--:|--:|---|--:|--:|',
@@ -202,7 +238,7 @@ try {
     console.log(`disturbed by ${target.name}: ${JSON.stringify(innocents)}`);
   for (const { target, hostile, lacks } of unjudged)
     console.log(`not judged: ${target.name}: ${hostile.status} ${hostile.error}, lacks ${lacks}`);
-  if (disturbed.length > 0 || unjudged.length > 0) process.exitCode = 1;
+  if (disturbed.length + unjudged.length + unasked.length > 0) process.exitCode = 1;
 } finally {
   await farm.close();
   server.close();
