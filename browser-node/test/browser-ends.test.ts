@@ -20,8 +20,28 @@ test('a capture whose shared browser ends is repeated in a browser of its own wi
   pool.ending = ['shared'];
   plane.give();
   await plane.received('complete');
-  assert.deepEqual(pool.isolated, [false, true]);
+  assert.deepEqual(
+    [pool.isolated, pool.last],
+    [
+      [false, true],
+      [false, false],
+    ],
+  );
   assert.equal(exitsAskedFor(router.calls), 2);
+});
+
+test('a capture whose page leaves the shared browser is repeated in a browser of its own, which goes last', async (t) => {
+  const { plane, pool } = await leaseBench(t, whileItLives);
+  pool.leaves = true;
+  plane.give();
+  await plane.received('complete');
+  assert.deepEqual(
+    [pool.isolated, pool.last],
+    [
+      [false, true],
+      [false, true],
+    ],
+  );
 });
 
 test('a capture that gets no context in a shared browser runs in a browser of its own', async (t) => {

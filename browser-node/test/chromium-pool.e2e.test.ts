@@ -34,7 +34,8 @@ async function poolBench(t: TestContext, limits: Partial<RecycleLimits> = {}) {
   });
   const emulator = findEmulator('android_phone_pixel_8');
   assert.ok(emulator);
-  const open = (isolated = false) => pool.open({ emulator, countryCode: 'FR', ticket: proxy.ticket, isolated });
+  const open = (isolated = false, goesLast = false) =>
+    pool.open({ emulator, countryCode: 'FR', ticket: proxy.ticket, isolated, goesLast });
   return { pool, launches, open };
 }
 
@@ -145,10 +146,12 @@ test('an isolated context has a browser of its own, which ends with it', async (
   assert.equal(await loadPage(isolated), 'http://shop.localhost/popup');
   await isolated.close();
   await groupEnded(isolatedPid);
-  const next = await open();
+  const [next, last] = [await open(), await open(true, true)];
   assert.equal(await pidOf(next), sharedPid);
-  assert.deepEqual(launches, ['first', 'isolated']);
+  assert.deepEqual(launches, ['first', 'isolated', 'isolated']);
+  assert.deepEqual([getPriority(sharedPid), getPriority(await pidOf(last))], [0, 19]);
   await next.close();
+  await last.close();
   await shared.close();
 });
 

@@ -79,6 +79,7 @@ export class ChromiumPool implements BrowserPool {
     const browser = await starting.finally(() => this.#starting.delete(starting));
     browser.claim();
     browser.retire();
+    if (options.goesLast) browser.goLast();
     return browser.open(options);
   }
 

@@ -300,6 +300,7 @@ export class LiveBrowser {
         hasLeft ||= !this.#reserve();
         return hasLeft;
       },
+      hasLeftShared: () => hasLeft,
       browserEnded: () => hasLeft || this.#killed !== null || transport.closed,
       close: () => {
         closing ??= this.#close(context, contextId);
@@ -331,8 +332,13 @@ export class LiveBrowser {
     if (this.pid === null) return true;
     if (this.#claims > 1) return false;
     this.retire();
-    this.#parts.renderers.goLast();
+    this.goLast();
     return true;
+  }
+
+  /** Gives the browser the lowest priority: only one context has to wait for it. */
+  goLast(): void {
+    this.#parts.renderers.goLast();
   }
 
   #disclaim(): void {

@@ -43,6 +43,8 @@ export type OpenContext = {
    * have one of its own.
    */
   leaveShared(): boolean;
+  /** Whether it has left a browser that others use. */
+  hasLeftShared(): boolean;
   /** Whether the browser itself has ended or was given up, with all its contexts, or was left to others. */
   browserEnded(): boolean;
   /** Bounded by a deadline; never throws. */
@@ -61,9 +63,16 @@ export type ScreenshotPart = {
 
 /**
  * What a context is opened with. `countryCode` (ISO 3166-1 alpha-2) determines the languages, the ticket's exit
- * timezone and geolocation; `isolated`: in a browser of its own, which ends with the context.
+ * timezone and geolocation; `isolated`: in a browser of its own, which ends with the context; `goesLast`: that browser has
+ * the lowest priority, because the page was more than others could wait for.
  */
-export type OpenOptions = { emulator: Emulator; countryCode: string; ticket: ExitTicket; isolated: boolean };
+export type OpenOptions = {
+  emulator: Emulator;
+  countryCode: string;
+  ticket: ExitTicket;
+  isolated: boolean;
+  goesLast?: boolean;
+};
 
 /** Opens contexts in a Chromium that is replaced before it becomes too old or too large. */
 export interface BrowserPool {

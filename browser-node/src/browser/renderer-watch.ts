@@ -88,6 +88,8 @@ export class RendererWatch {
   #networkPid: number | null = null;
   #gpuPid: number | null = null;
   #isStuck = false;
+  /** The least that each renderer has of setpriority(2), whatever it has used. */
+  #niceMin = 0;
   /** Until when a context that leaves the browser is waited for. */
   #leavesUntil = 0;
   /** How many contexts there were before some were closed, and until when their renderers may still be ending. */
@@ -127,6 +129,7 @@ export class RendererWatch {
 
   /** Gives the browser process and all renderers the lowest priority: only one context has to wait for them. */
   goLast(): void {
+    this.#niceMin = LOWEST_PRIORITY;
     lowerSessionPriority(this.#groupId, LOWEST_PRIORITY);
     for (const pid of [this.#groupId, ...this.#renderers.keys()]) lowerPriority(pid, LOWEST_PRIORITY);
     for (const pid of processIds().map(Number))
@@ -227,7 +230,7 @@ export class RendererWatch {
     }
     const before = this.#renderers.get(pid) ?? { cpuSeconds: 0, nice: 0, charged: 0 };
     const cpuSeconds = this.#cpuSecondsOf(pid);
-    const nice = priorityOf(cpuSeconds);
+    const nice = Math.max(priorityOf(cpuSeconds), this.#niceMin);
     if (nice > before.nice) lowerPriority(pid, nice);
     const renderer = { ...before, bytes, own, cpuSeconds, nice };
     this.#renderers.set(pid, renderer);

@@ -24,8 +24,8 @@ export type ContextParts = {
   pool: BrowserPool;
   metrics: Pick<NodeMetrics, 'exits'>;
 };
-/** What an attempt needs; `isolated`: a browser of its own. */
-export type ContextRequest = { member: JobMember; emulator: Emulator; isolated: boolean };
+/** What an attempt needs; `isolated`: a browser of its own; `goesLast`: with the lowest priority. */
+export type ContextRequest = { member: JobMember; emulator: Emulator; isolated: boolean; goesLast: boolean };
 
 /**
  * Opens the contexts of a job's attempts. Each attempt has its own, so that none sees what another one left, except in
@@ -84,7 +84,7 @@ export class AttemptContexts {
 
   async #open(request: ContextRequest, stop: AttemptStop): Promise<AttemptContext | NoContext> {
     const { exits, isRouterGone, isBrowserGone, pool, metrics } = this.#parts;
-    const { member, emulator, isolated } = request;
+    const { member, emulator, isolated, goesLast } = request;
     const answer = await exits.request(this.#exitFor(member), stop.signal, member.traceparent);
     if (!('ticket' in answer)) {
       metrics.exits.inc({ answer: 'refusal' in answer ? answer.refusal : 'unreachable' });
@@ -95,7 +95,7 @@ export class AttemptContexts {
     }
     metrics.exits.inc({ answer: 'granted' });
     const { ticket } = answer;
-    const opening = pool.open({ emulator, countryCode: member.targeting.country_code, ticket, isolated });
+    const opening = pool.open({ emulator, countryCode: member.targeting.country_code, ticket, isolated, goesLast });
     try {
       const open = await stop.race(opening, (late) => void late.close());
       this.#carried = null;

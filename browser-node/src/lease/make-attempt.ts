@@ -53,14 +53,14 @@ export async function makeAttempt(
     const emulator = findEmulator(member.emulator_id);
     if (!emulator) return failed('internal: ERROR', `this node knows no emulator ${member.emulator_id}`);
     const isolated = job.isolation !== 'shared';
-    const run = { ...parts, job, member, emulator, isolated, contexts, stop, logger };
-    const { attempt, browserFailed } = await throughExit(run);
+    const run = { ...parts, job, member, emulator, isolated, goesLast: false, contexts, stop, logger };
+    const { attempt, browserFailed, hasLeftShared } = await throughExit(run);
     if (!attempt.failure) kept = attempt;
     const isCut = lacksRequests(attempt);
     const isEnded = attempt.failure !== null && browserFailed && !isolated;
     if ((!isCut && !isEnded) || stop.reason) return attempt;
     logger.info({ cause: attempt.failure?.cause }, isCut ? GATEWAY_MISSED : BROWSER_FAILED);
-    const { attempt: second } = await throughExit({ ...run, isolated: isolated || isEnded });
+    const { attempt: second } = await throughExit({ ...run, isolated: isolated || isEnded, goesLast: hasLeftShared });
     return second.failure ? (kept ?? second) : second;
   } catch (error) {
     if (stop.reason === 'deadline') return kept ?? failed('browser: TIMEOUT', error);
@@ -83,19 +83,20 @@ const lacksRequests = ({ capture, failure }: Attempt): boolean =>
   capture !== null &&
   (capture.notes.some(({ kind }) => kind === 'gateway') || (failure !== null && capture.traffic === null));
 
-/** One run of an attempt; `isolated`: in a browser of its own. */
+/** One run of an attempt; `isolated`: in a browser of its own; `goesLast`: with the lowest priority. */
 type Run = AttemptParts &
   ReportLoaded & {
     job: CrawlJob;
     member: JobMember;
     emulator: Emulator;
     isolated: boolean;
+    goesLast: boolean;
     contexts: AttemptContexts;
     stop: AttemptStop;
     logger: Logger;
   };
-/** The result of a run, and whether its browser ended or did not respond. */
-type Ran = { attempt: Attempt; browserFailed: boolean };
+/** The result of a run, whether its browser ended or did not respond, and whether it was left to others. */
+type Ran = { attempt: Attempt; browserFailed: boolean; hasLeftShared: boolean };
 
 /**
  * Each run of a job with one member has a ticket of its own, so that the traffic of one run is not attributed to
@@ -104,7 +105,8 @@ type Ran = { attempt: Attempt; browserFailed: boolean };
 async function throughExit(run: Run): Promise<Ran> {
   const context = await run.contexts.open(run, run.stop);
   if ('open' in context) return inContext(run, context);
-  return { attempt: failed(context.code, context.cause), browserFailed: context.code === 'browser: CRASHED' };
+  const browserFailed = context.code === 'browser: CRASHED';
+  return { attempt: failed(context.code, context.cause), browserFailed, hasLeftShared: false };
 }
 
 async function inContext(run: Run, context: AttemptContext): Promise<Ran> {
@@ -122,7 +124,7 @@ async function inContext(run: Run, context: AttemptContext): Promise<Ran> {
     if (!contexts.isShared) await open.close();
     const attempt = finish(outcome, ticket.exit, await traffic(), stop);
     isFit = !browserFailed && stop.reason === null && !lacksRequests(attempt);
-    return { attempt, browserFailed };
+    return { attempt, browserFailed, hasLeftShared: open.hasLeftShared() };
   } finally {
     endWatch();
     await contexts.release(context, isFit, stop);

@@ -27,12 +27,17 @@ class CountingPool implements BrowserPool {
   launches = 0;
   /** Of each context, whether it was asked for in a browser of its own. */
   readonly isolated: boolean[] = [];
+  /** Whether the page of a shared browser leaves it, and of each context, whether its browser was to go last. */
+  leaves = false;
+  readonly last: boolean[] = [];
 
-  async open({ isolated }: OpenOptions): Promise<OpenContext> {
+  async open({ isolated, goesLast = false }: OpenOptions): Promise<OpenContext> {
     this.isolated.push(isolated);
+    this.last.push(goesLast);
     const browser = isolated ? 'own' : 'shared';
     if (this.refusing.includes(browser)) throw new Error('a browser context took longer than 15000 ms');
-    const ended = this.ending.includes(browser);
+    const hasLeft = this.leaves && !isolated;
+    const ended = hasLeft || this.ending.includes(browser);
     this.opened += 1;
     this.live += 1;
     let isOpen = true;
@@ -46,6 +51,7 @@ class CountingPool implements BrowserPool {
       browserVersion: '1.0.0.0',
       browserContextId: 'context-1',
       browserEnded: () => ended,
+      hasLeftShared: () => hasLeft,
       close,
     } as OpenContext;
   }
