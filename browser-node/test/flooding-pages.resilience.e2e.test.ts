@@ -73,6 +73,12 @@ const FLOODS: {
   },
 ];
 
+/** Captures of the plain page beside another one have all that they have alone. */
+function assertUndisturbed(innocents: readonly Awaited<ReturnType<CaptureWorld['capture']>>[]): void {
+  for (const { failure, landings } of innocents)
+    assert.deepEqual([failure, landings[0]?.page_title, landings[0]?.screenshot], [null, 'plain', 'landing-0.jpeg']);
+}
+
 for (const [index, { channel, name, script, isStopped, failure, congests }] of FLOODS.entries())
   test(`three captures in the same browser complete beside a page that floods it, and the node's memory is bounded: ${channel}, ${name}`, async () => {
     const url = `http://flood-${index}.example/`;
@@ -92,8 +98,7 @@ for (const [index, { channel, name, script, isStopped, failure, congests }] of F
     });
     const [flood, ...innocents] = await Promise.all([flooding, ...neighbours]);
     clearInterval(watching);
-    for (const { failure, landings } of innocents)
-      assert.deepEqual([failure, landings[0]?.page_title, landings[0]?.screenshot], [null, 'plain', 'landing-0.jpeg']);
+    assertUndisturbed(innocents);
     if (flood.failure !== failure) assert.equal(flood.failure, null, flood.outcome.failure?.cause);
     if (isStopped !== undefined) assert.equal(STOPPED.test(flood.notes), isStopped, flood.notes);
     assert.ok(most - before < GROWTH_MAX, `it grew by ${most - before} bytes`);
@@ -107,8 +112,7 @@ test('three captures in the same browser complete beside a page with 90 busy wor
   world.site.setPage(url, `<title>busy</title>shown<script>${workers}</script>`);
   const neighbours = Array.from({ length: NEIGHBOURS }, () => world.capture('http://plain.example/'));
   const [busy, ...innocents] = await Promise.all([world.attempt(url), ...neighbours]);
-  for (const { failure, landings } of innocents)
-    assert.deepEqual([failure, landings[0]?.page_title, landings[0]?.screenshot], [null, 'plain', 'landing-0.jpeg']);
+  assertUndisturbed(innocents);
   assert.equal(busy.failure, null, busy.failure?.cause);
   assert.deepEqual(
     busy.capture?.landings.map(({ page_title, screenshot }) => [page_title, screenshot]),
@@ -145,8 +149,7 @@ for (const [sites, at] of Object.entries(FRAMES_OF))
     const askedBefore = world.site.urls().length;
     const neighbours = Array.from({ length: NEIGHBOURS }, () => world.capture('http://plain.example/'));
     const [flood, ...innocents] = await Promise.all([world.attempt(url), ...neighbours]);
-    for (const { failure, landings } of innocents)
-      assert.deepEqual([failure, landings[0]?.page_title, landings[0]?.screenshot], [null, 'plain', 'landing-0.jpeg']);
+    assertUndisturbed(innocents);
     assert.equal(flood.failure, null, flood.failure?.cause);
     assert.deepEqual(
       [flood.capture?.landings[0]?.page_title, flood.capture?.landings[0]?.screenshot],

@@ -82,14 +82,17 @@ export function lowerPriority(pid: number, nice: number): void {
   }
 }
 
+/** The name of a process's autogroup; '' where there are none. */
+const autogroupOf = (pid: number | string): string => readProc(pid, 'autogroup').split(' ')[0] ?? '';
+
 /**
  * Lowers the priority of the session that a process belongs to, unless it is ours. With autogroups (sched(7)), Linux
  * divides the CPU among sessions first, and priorities count only within one. Without effect where there are none, as in
  * containers.
  */
 export function lowerSessionPriority(pid: number, nice: number): void {
-  const [[ours], [theirs]] = ['self', pid].map((one) => readProc(one, 'autogroup').split(' ')) as [string[], string[]];
-  if (theirs === '' || theirs === ours) return;
+  const theirs = autogroupOf(pid);
+  if (theirs === '' || theirs === autogroupOf('self')) return;
   try {
     writeFileSync(`/proc/${pid}/autogroup`, String(nice));
   } catch {

@@ -21,7 +21,10 @@ export type UpstreamDependencies = DialDependencies &
     tickets: Pick<TicketRegistry, 'streamsOf'>;
   };
 
-/** SMTP and message submission: browsers load nothing from these (Fetch, 2.10 Port blocking), only a node that lies would send mail. */
+/**
+ * SMTP and message submission: browsers load nothing from these (Fetch, 2.10 Port blocking), only a node that lies would
+ * send mail.
+ */
 const MAIL_PORTS: ReadonlySet<number> = new Set([25, 465, 587]);
 
 /**

@@ -87,7 +87,7 @@ export interface DevTools {
   onFlooded(listener: (by: TargetSession | null, max: number) => void): void;
   /**
    * `listener` is called whenever more frames start within a few seconds than a {@link FrameBurst} may have, or the
-   * context's processes leave too little memory to those of others.
+   * context's processes leave too little memory or CPU to those of others.
    */
   onCrowding(listener: () => void): void;
   /**

@@ -15,8 +15,11 @@ export function answerDialogs({ answer, precede }: Natives, report: () => void):
   const ofPage = ancestorOrigins[ancestorOrigins.length - 1];
   const isForeign = ofPage !== undefined && (origin !== ofPage || origin === 'null');
   let reports = 0;
-  const dismiss = (value: unknown) => () => {
+  const tell = () => {
     if (reports++ < REPORTS_MAX) report();
+  };
+  const dismiss = (value: unknown) => () => {
+    tell();
     return value;
   };
   if (isForeign) {
@@ -28,6 +31,7 @@ export function answerDialogs({ answer, precede }: Natives, report: () => void):
   let prints = 0;
   precede(window, 'print', () => {
     prints += 1;
-    for (let dialogs = prints === 2 ? 2 : 1; prints > 1 && dialogs > 0 && reports++ < REPORTS_MAX; dialogs--) report();
+    if (prints === 2) tell();
+    if (prints > 1) tell();
   });
 }

@@ -58,7 +58,8 @@ const Pixels = Type.Integer({ minimum: -10_000_000, maximum: 10_000_000 });
  * Where a frame or image with content is in a tab's page, in CSS pixels from the page's top left corner (for a frame of
  * a page that is read from right to left: from the top right one, to the left), its effective opacity (0 to 1), and the
  * size of its content: the largest image, video, canvas or frame in it. Frames in the same document have the same
- * `parent`. `is_fixed`: it stays where it is on the screen when the page is scrolled; absent: no. Only images that are shown far smaller than they are are recorded.
+ * `parent`. `is_fixed`: it stays where it is on the screen when the page is scrolled; absent: no. Only images that are
+ * shown far smaller than they are are recorded.
  */
 export const PlacementObservation = observationOf('placement', {
   element: Type.Enum(['frame', 'image']),
