@@ -7,8 +7,9 @@ import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { until } from '../../shared/test/support/until.ts';
 import { ProcFiles } from '../src/browser/proc-files.ts';
+import { readProc, threadsOf } from '../src/browser/processes.ts';
 import { busiest, nextBrake, ownCpuShare, RELEASED } from '../src/browser/renderer-brake.ts';
-import { crowdOf, RendererCrowd } from '../src/browser/renderer-crowd.ts';
+import { CROWD, crowdOf, RendererCrowd } from '../src/browser/renderer-crowd.ts';
 import { chargeGrowth, excessive } from '../src/browser/renderer-memory.ts';
 import { priorityOf, RendererWatch } from '../src/browser/renderer-watch.ts';
 import { busyWorkers } from '../src/browser/worker-threads.ts';
@@ -88,7 +89,7 @@ test('renderers crowd the CPU if they use much of it, and many of them about the
   assert.equal(crowdOf([], 0.5, cores), 0);
 });
 
-test('workers of a process that are busy count as a crowd, with its main thread, however little of a CPU each gets', async () => {
+test('workers of a process that are busy count as a crowd, however little of a CPU each gets', async () => {
   const code = `
     const { writeFileSync } = require('node:fs');
     const { parentPort, workerData } = require('node:worker_threads');
@@ -99,34 +100,30 @@ test('workers of a process that are busy count as a crowd, with its main thread,
   const workers = names.map((workerData) => new Worker(code, { eval: true, workerData }));
   try {
     await Promise.all(workers.map((worker) => once(worker, 'message')));
-    await until('none of them is busy', () => busyWorkers([process.pid], 1) === 0);
+    await until('none of them is busy', () => busyWorkers([process.pid], 1).length === 0);
     for (const worker of workers.slice(2)) worker.postMessage('spin');
-    await until('three of them, and this thread, are busy', () => busyWorkers([process.pid], 1) === 4);
-    assert.equal(busyWorkers([process.pid], 5), 0);
+    await until('three of them are busy', () => busyWorkers([process.pid], 3).length === 3);
+    assert.deepEqual(busyWorkers([process.pid], 4), []);
   } finally {
     for (const worker of workers) await worker.terminate();
   }
 });
 
 test('a crowd that lasts for a second has a cause, which has a quarter of the documents and workers, and no fewer than would be a crowd', () => {
+  const each = (count: number) => Array.from({ length: count }, () => 1 / count);
   const samples = (...counts: number[]) => {
-    const crowd = new RendererCrowd(2, () => 0);
-    return counts.map((count, at) =>
-      crowd.sizeOfCause(
-        Array.from({ length: count }, () => 1 / count),
-        [],
-        at * 500,
-      ),
-    );
+    const crowd = new RendererCrowd(2);
+    return counts.map((count, at) => crowd.sizeOfCause(each(count), 0, at * 500));
   };
   assert.deepEqual(samples(24, 24, 24, 24, 24), [0, 0, 12, 0, 12]);
   assert.deepEqual(samples(24, 24, 4, 24, 24), [0, 0, 0, 0, 12]);
   assert.deepEqual(samples(0, 0, 80, 80), [0, 0, 0, 20]);
-  const ofWorkers = new RendererCrowd(2, (pids, least) => (pids.length === 1 && least === 12 ? 88 : 0));
-  assert.deepEqual(
-    [0, 500, 1_000, 1_500].map((now) => ofWorkers.sizeOfCause([0.01], [7], now)),
-    [0, 0, 22, 0],
-  );
+  const ofWorkers = (workers: number) => {
+    const crowd = new RendererCrowd(2);
+    return [0, 500, 1_000, 1_500].map((now) => crowd.sizeOfCause([0.01], workers, now));
+  };
+  assert.deepEqual(ofWorkers(88), [0, 0, 22, 0]);
+  assert.deepEqual(ofWorkers(11), [0, 0, 0, 0]);
 });
 
 test('the share of a thread is that on a CPU of its own, however long it waited for one', () => {
@@ -193,6 +190,29 @@ test('a renderer that holds too much memory is ended, and no file of its process
   assert.equal(watch.endedForMemory(), true);
   watch.follow(0);
   assert.deepEqual([group, pid].map(openFilesOf), [0, 0]);
+});
+
+test('workers that crowd the CPU go last, and the threads beside them do not', {
+  skip: process.platform !== 'linux',
+}, async (t) => {
+  const spin = "require('node:fs').writeFileSync('/proc/thread-self/comm', 'DedicatedWorker'); for (;;);";
+  const renderer = `for (let n = 0; n < ${CROWD + 4}; n++) new (require('node:worker_threads').Worker)(${JSON.stringify(spin)}, { eval: true })`;
+  const browser = `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(renderer)}, '--', '--ty' + 'pe=renderer'])
+    .once('spawn', function () { console.log(this.pid) }); setInterval(() => {}, 1_000)`;
+  const child = spawn(process.execPath, ['-e', browser], { detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
+  const group = child.pid as number;
+  t.after(() => process.kill(-group, 'SIGKILL'));
+  const pid = Number((await createInterface(child.stdout)[Symbol.asyncIterator]().next()).value);
+  const watch = new RendererWatch(group, 2_000 * MIB);
+  watch.follow(1);
+  const priorityOfThread = (id: number) => Number(readProc(pid, `task/${id}/stat`).replace(/.*\) /, '').split(' ')[16]);
+  const isWorker = (id: number) => readProc(pid, `task/${id}/comm`).startsWith('DedicatedWorker');
+  await until('all workers go last', () => {
+    const workers = threadsOf(pid).filter(isWorker).map(priorityOfThread);
+    return workers.length === CROWD + 4 && workers.every((nice) => nice === 19);
+  });
+  assert.notEqual(priorityOfThread(pid), 19);
+  watch.follow(0);
 });
 
 const openFilesOf = (pid: number): number =>

@@ -73,12 +73,29 @@ export function readProc(pid: number | string, file: string): string {
   }
 }
 
+/** The last of all, for setpriority(2). */
+export const LOWEST_PRIORITY = 19;
+
 /** Linux has a priority for each thread; threads that start later inherit it. */
 export function lowerPriority(pid: number, nice: number): void {
+  for (const thread of threadsOf(pid)) lowerThreadPriority(thread, nice);
+}
+
+/** Without effect once the thread has ended, or if it belongs to another user. */
+export function lowerThreadPriority(thread: number, nice: number): void {
   try {
-    for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), nice);
+    setPriority(thread, nice);
   } catch {
-    // A thread has ended meanwhile, or the process belongs to another user.
+    // It has ended, or belongs to another user.
+  }
+}
+
+/** The ids of a process's threads; none: it has ended. */
+export function threadsOf(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map(Number);
+  } catch {
+    return [];
   }
 }
 

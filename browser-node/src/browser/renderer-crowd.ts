@@ -1,6 +1,5 @@
 import { thisMachine } from '../machine/default-slots.ts';
 import { sumOf } from './renderer-memory.ts';
-import { busyWorkers } from './worker-threads.ts';
 
 const { cores: CORES } = thisMachine();
 /**
@@ -8,6 +7,7 @@ const { cores: CORES } = thisMachine();
  * they take half longer.
  */
 const CROWD_PER_CORE = 6;
+export const CROWD = CROWD_PER_CORE * CORES;
 /** Below this share of the machine, renderers leave enough CPU to others. */
 const MACHINE_SHARE = 0.5;
 /** Pages that load have many busy frames for a moment. */
@@ -33,25 +33,23 @@ export function crowdOf(used: readonly number[], seconds: number, cores = CORES)
  */
 export class RendererCrowd {
   readonly #cores: number;
-  readonly #workers: typeof busyWorkers;
   #at: number | null = null;
   #since: number | null = null;
 
-  constructor(cores = CORES, workers = busyWorkers) {
+  constructor(cores = CORES) {
     this.#cores = cores;
-    this.#workers = workers;
   }
 
   /**
-   * To be called with the seconds of CPU that each renderer has used since the last call, their process ids, and the
-   * time (`performance.now()`). How many documents and workers a context must have to be taken for the cause of a crowd;
-   * 0: there is none.
+   * To be called with the seconds of CPU that each renderer has used since the last call, how many of their workers are
+   * busy, and the time (`performance.now()`). How many documents and workers a context must have to be taken for the
+   * cause of a crowd; 0: there is none.
    */
-  sizeOfCause(used: readonly number[], pids: readonly number[], now: number): number {
+  sizeOfCause(used: readonly number[], workers: number, now: number): number {
     const seconds = this.#at === null ? 0 : (now - this.#at) / 1_000;
     this.#at = now;
     const least = CROWD_PER_CORE * this.#cores;
-    const crowd = seconds > 0 ? Math.max(crowdOf(used, seconds, this.#cores), this.#workers(pids, least)) : 0;
+    const crowd = seconds > 0 ? Math.max(crowdOf(used, seconds, this.#cores), workers >= least ? workers : 0) : 0;
     if (crowd === 0) this.#since = null;
     else this.#since ??= now - seconds * 1_000;
     if (this.#since === null || now - this.#since < CROWDED_MS) return 0;

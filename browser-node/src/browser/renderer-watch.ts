@@ -5,8 +5,10 @@ import {
   cpuSecondsIn,
   groupOf,
   isNetworkService,
+  LOWEST_PRIORITY,
   lowerPriority,
   lowerSessionPriority,
+  lowerThreadPriority,
   type Memory,
   memoryIn,
   processIds,
@@ -14,8 +16,9 @@ import {
   signal,
 } from './processes.ts';
 import { RendererBrake } from './renderer-brake.ts';
-import { RendererCrowd } from './renderer-crowd.ts';
+import { CROWD, RendererCrowd } from './renderer-crowd.ts';
 import { CAPTURE_BYTES, chargeGrowth, excessive, freeBytes, type Held, sumOf } from './renderer-memory.ts';
+import { busyWorkers } from './worker-threads.ts';
 
 /**
  * How often the known renderers are looked at: a script can fill a gigabyte in a second. New ones are looked for once
@@ -29,7 +32,6 @@ const REMEMBERED_MS = 30_000;
 /** How long the renderers of a context that leaves the browser, or was closed, may take until they have ended, in ms. */
 const LEAVES_MS = 2_000;
 
-const LOWEST_PRIORITY = 19;
 /**
  * Seconds of CPU after which a renderer gets a lower priority, and which (setpriority(2)): a page that is about done
  * goes first.
@@ -63,8 +65,8 @@ export const priorityOf = (cpuSeconds: number): number =>
 
 /**
  * Watches the memory and the CPU time of the renderers in a Chromium's process group: it ends renderers that hold too
- * much, and lowers the priority of those that use much CPU, so that they do not delay the pages of others. It reports
- * when drawing one page has stopped the drawing of all others, and lowers the priority of the process that draws it if
+ * much, and lowers the priority of those that use much CPU, and of workers that crowd it, so that they do not delay the
+ * pages of others. It reports when drawing one page has stopped the drawing of all others, and lowers the priority of the process that draws it if
  * there are no others. Does nothing on a system without /proc.
  */
 export class RendererWatch {
@@ -196,7 +198,9 @@ export class RendererWatch {
     for (const pid of pids) if (!this.#others.has(pid)) this.#measure(pid, now, cpuUsed);
     this.#chargeGrowth(cpuUsed);
     this.#endThose(now);
-    const least = this.#crowd.sizeOfCause([...cpuUsed.values()], [...this.#renderers.keys()], now);
+    const workers = busyWorkers([...this.#renderers.keys()], CROWD);
+    for (const thread of workers) lowerThreadPriority(thread, LOWEST_PRIORITY);
+    const least = this.#crowd.sizeOfCause([...cpuUsed.values()], workers.length, now);
     if (least > 0) this.#on.crowded?.(least, 'cpu');
     this.#files.keep(pids);
   }
