@@ -16,15 +16,12 @@ const CROWDED_MS = 1_000;
 const CAUSE_SHARE = 0.25;
 
 /**
- * How many renderers crowd the CPU: so many would be equally busy (the inverse of Simpson's index of their shares), if
- * they use much of the machine and are many for its cores; otherwise 0. `used`: seconds of CPU that each used within
- * `seconds`. Pure.
+ * How many renderers compete for the CPU: so many would be equally busy (the inverse of Simpson's index of their
+ * shares), if they use much of the machine; otherwise 0. `used`: seconds of CPU that each used within `seconds`. Pure.
  */
-export function crowdOf(used: readonly number[], seconds: number, cores = CORES): number {
+export function competing(used: readonly number[], seconds: number, cores = CORES): number {
   const sum = sumOf(used);
-  if (sum < MACHINE_SHARE * cores * seconds) return 0;
-  const equallyBusy = sum ** 2 / sumOf(used.map((cpu) => cpu ** 2));
-  return equallyBusy >= CROWD_PER_CORE * cores ? equallyBusy : 0;
+  return sum === 0 || sum < MACHINE_SHARE * cores * seconds ? 0 : sum ** 2 / sumOf(used.map((cpu) => cpu ** 2));
 }
 
 /**
@@ -41,17 +38,17 @@ export class RendererCrowd {
   }
 
   /**
-   * To be called with the seconds of CPU that each renderer has used since the last call, how many of their workers are
-   * busy, and the time (`performance.now()`). How many documents and workers a context must have to be taken for the
-   * cause of a crowd; 0: there is none.
+   * To be called with how many renderers compete for the CPU, how many of their workers are busy, and the time
+   * (`performance.now()`). How many documents and workers a context must have to be taken for the cause of a crowd; 0:
+   * there is none.
    */
-  sizeOfCause(used: readonly number[], workers: number, now: number): number {
-    const seconds = this.#at === null ? 0 : (now - this.#at) / 1_000;
+  sizeOfCause(renderers: number, workers: number, now: number): number {
+    const since = this.#at ?? now;
     this.#at = now;
     const least = CROWD_PER_CORE * this.#cores;
-    const crowd = seconds > 0 ? Math.max(crowdOf(used, seconds, this.#cores), workers >= least ? workers : 0) : 0;
-    if (crowd === 0) this.#since = null;
-    else this.#since ??= now - seconds * 1_000;
+    const crowd = Math.max(renderers, workers);
+    if (crowd < least) this.#since = null;
+    else this.#since ??= since;
     if (this.#since === null || now - this.#since < CROWDED_MS) return 0;
     // The context that leaves takes a moment to end.
     this.#since = null;

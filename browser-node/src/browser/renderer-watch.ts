@@ -1,3 +1,4 @@
+import { thisMachine } from '../machine/default-slots.ts';
 import { CompositorWatch, DRAWING_MS_MAX } from './compositor-watch.ts';
 import type { Crowded } from './context-observers.ts';
 import { ProcFiles } from './proc-files.ts';
@@ -16,9 +17,11 @@ import {
   signal,
 } from './processes.ts';
 import { RendererBrake } from './renderer-brake.ts';
-import { CROWD, RendererCrowd } from './renderer-crowd.ts';
+import { CROWD, competing, RendererCrowd } from './renderer-crowd.ts';
 import { CAPTURE_BYTES, chargeGrowth, excessive, freeBytes, type Held, sumOf } from './renderer-memory.ts';
 import { busyWorkers } from './worker-threads.ts';
+
+const { cores: CORES } = thisMachine();
 
 /**
  * How often the known renderers are looked at: a script can fill a gigabyte in a second. New ones are looked for once
@@ -59,9 +62,12 @@ type Actions = {
   crowded: (least: number, of: Crowded) => boolean;
 };
 
-/** The priority of a renderer that has used so much CPU. Pure. */
-export const priorityOf = (cpuSeconds: number): number =>
-  PRIORITIES.find(([seconds]) => cpuSeconds >= seconds)?.[1] ?? 0;
+/**
+ * The priority of a renderer that has used so much CPU while so many compete for it: where these are several for each
+ * core, they get little each, and hold up others as long as one of them that uses as much as all. Pure.
+ */
+export const priorityOf = (cpuSeconds: number, competitors = 0, cores = CORES): number =>
+  PRIORITIES.find(([seconds]) => cpuSeconds * Math.max(1, competitors / cores) >= seconds)?.[1] ?? 0;
 
 /**
  * Watches the memory and the CPU time of the renderers in a Chromium's process group: it ends renderers that hold too
@@ -92,6 +98,7 @@ export class RendererWatch {
   #isStuck = false;
   /** The least that each renderer has of setpriority(2), whatever it has used. */
   #niceMin = 0;
+  #sampledAt = performance.now();
   /** Until when a context that leaves the browser is waited for. */
   #leavesUntil = 0;
   /** How many contexts there were before some were closed, and until when their renderers may still be ending. */
@@ -198,9 +205,12 @@ export class RendererWatch {
     for (const pid of pids) if (!this.#others.has(pid)) this.#measure(pid, now, cpuUsed);
     this.#chargeGrowth(cpuUsed);
     this.#endThose(now);
+    const competitors = competing([...cpuUsed.values()], (now - this.#sampledAt) / 1_000);
+    this.#sampledAt = now;
+    for (const [pid, renderer] of this.#renderers) this.#lowerPriority(pid, renderer, competitors);
     const workers = busyWorkers([...this.#renderers.keys()], CROWD);
     for (const thread of workers) lowerThreadPriority(thread, LOWEST_PRIORITY);
-    const least = this.#crowd.sizeOfCause([...cpuUsed.values()], workers.length, now);
+    const least = this.#crowd.sizeOfCause(competitors, workers.length, now);
     if (least > 0) this.#on.crowded?.(least, 'cpu');
     this.#files.keep(pids);
   }
@@ -234,11 +244,16 @@ export class RendererWatch {
     }
     const before = this.#renderers.get(pid) ?? { cpuSeconds: 0, nice: 0, charged: 0 };
     const cpuSeconds = this.#cpuSecondsOf(pid);
-    const nice = Math.max(priorityOf(cpuSeconds), this.#niceMin);
-    if (nice > before.nice) lowerPriority(pid, nice);
-    const renderer = { ...before, bytes, own, cpuSeconds, nice };
+    const renderer = { ...before, bytes, own, cpuSeconds };
     this.#renderers.set(pid, renderer);
     cpuUsed.set(renderer, cpuSeconds - before.cpuSeconds);
+  }
+
+  #lowerPriority(pid: number, renderer: Renderer, competitors: number): void {
+    const nice = Math.max(priorityOf(renderer.cpuSeconds, competitors), this.#niceMin);
+    if (nice <= renderer.nice) return;
+    lowerPriority(pid, nice);
+    renderer.nice = nice;
   }
 
   #chargeGrowth(cpuUsed: ReadonlyMap<Renderer, number>): void {
