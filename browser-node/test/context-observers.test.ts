@@ -105,6 +105,22 @@ describe('the observers of the contexts of a browser', () => {
     assert.deepEqual([observers.emitCrowded(10, 'cpu'), told()], [true, [1, 1, 1]]);
   });
 
+  it('of the contexts, the one in which a page or frame crashes when that is expected is sent that it is crowded, before the crash', () => {
+    const { observers, tell, attach } = observedBrowser();
+    const [first, second] = [observed(observers, 'one'), observed(observers, 'two')];
+    for (const context of ['one', 'two']) attach(context, context);
+    attach('frame', 'two', 'two', { type: 'iframe' });
+    tell('Inspector.targetCrashed', {}, 'one');
+    observers.expectCrash();
+    tell('Inspector.targetCrashed', {}, 'frame');
+    assert.deepEqual(first.heard.slice(1), ['Inspector.targetCrashed one']);
+    assert.deepEqual(second.heard.slice(2), [CROWDED, 'Inspector.targetCrashed frame']);
+    assert.deepEqual(
+      ['one', 'two'].map((context) => observers.hasCrashed(context)),
+      [false, true],
+    );
+  });
+
   it('an observer that fails keeps no event from Playwright', () => {
     const { observers, tell, attach } = observedBrowser();
     observers.observe('one', () => {

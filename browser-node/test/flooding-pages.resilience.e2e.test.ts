@@ -120,6 +120,23 @@ test('three captures in the same browser complete beside a page with 90 busy wor
   );
 });
 
+test('a page that leaves the browser process no time is captured beside others, in a browser of its own', async () => {
+  const url = 'https://files.example/';
+  const script = `navigator.storage.getDirectory().then((root) => {
+    const more = () => { for (let n = 0; n < 100; n++) root.getFileHandle('f' + Math.random(), { create: true }); if (performance.now() < 4_000) setTimeout(more) };
+    more();
+  })`;
+  world.site.setPage(url, `<title>files</title><body><p>shown</p><script>${script}</script>`);
+  const askedBefore = world.site.urls().length;
+  const neighbours = Array.from({ length: NEIGHBOURS }, () => world.capture('http://plain.example/'));
+  const [flood, ...innocents] = await Promise.all([world.attempt(url), ...neighbours]);
+  assertUndisturbed(innocents);
+  assert.equal(flood.failure, null, flood.failure?.cause);
+  assert.equal(flood.capture?.landings[0]?.screenshot, 'landing-0.jpeg');
+  const asked = world.site.urls().slice(askedBefore);
+  assert.equal(asked.filter((one) => one === url).length, 2);
+});
+
 test('a page that starts workers endlessly is stopped and captured in its state then', async () => {
   const script = "const source = URL.createObjectURL(new Blob([''])); setInterval(() => new Worker(source), 10)";
   const url = 'http://children.example/';

@@ -8,8 +8,8 @@ import { Worker } from 'node:worker_threads';
 import { until } from '../../shared/test/support/until.ts';
 import { ProcFiles } from '../src/browser/proc-files.ts';
 import { readProc, threadsOf } from '../src/browser/processes.ts';
-import { busiest, nextBrake, ownCpuShare, RELEASED } from '../src/browser/renderer-brake.ts';
-import { CROWD, crowdOf, RendererCrowd } from '../src/browser/renderer-crowd.ts';
+import { busiest, flooderOf, nextBrake, ownCpuShare, RELEASED } from '../src/browser/renderer-brake.ts';
+import { CROWD, competing, RendererCrowd } from '../src/browser/renderer-crowd.ts';
 import { chargeGrowth, excessive } from '../src/browser/renderer-memory.ts';
 import { priorityOf, RendererWatch } from '../src/browser/renderer-watch.ts';
 import { busyWorkers } from '../src/browser/worker-threads.ts';
@@ -74,19 +74,25 @@ test('while a context leaves, the renderers of all may hold more together, and e
   assert.deepEqual(excessive(renderers([120], ...own(45), [110]), 900 * MIB, 2, 256 * MIB, true), [1, 47]);
 });
 
-test('a renderer gets a lower priority, the more CPU it has used', () => {
-  assert.deepEqual([0, 0.9, 1.9, 2, 4.5, 8, 500].map(priorityOf), [0, 0, 3, 6, 12, 19, 19]);
+test('a renderer gets a lower priority, the more CPU it has used, and sooner where several compete for a core', () => {
+  assert.deepEqual(
+    [0, 0.9, 1.9, 2, 4.5, 8, 500].map((seconds) => priorityOf(seconds)),
+    [0, 0, 3, 6, 12, 19, 19],
+  );
+  assert.deepEqual(
+    [1, 2, 4, 11].map((competitors) => priorityOf(0.5, competitors, 2)),
+    [0, 0, 3, 6],
+  );
 });
 
-test('renderers crowd the CPU if they use much of it, and many of them about the same', () => {
+test('renderers compete if they use much of the CPU, as many as would be equally busy', () => {
   const cores = 2;
   const each = (count: number, seconds: number) => Array.from({ length: count }, () => seconds);
-  assert.equal(Math.round(crowdOf(each(24, 0.04), 0.5, cores)), 24);
-  assert.equal(crowdOf(each(11, 0.09), 0.5, cores), 0);
-  assert.equal(crowdOf(each(24, 0.02), 0.5, cores), 0);
-  assert.equal(crowdOf(each(24, 0.04), 0.5, 8), 0);
-  assert.equal(crowdOf([...each(20, 0.01), 0.4, 0.4], 0.5, cores), 0);
-  assert.equal(crowdOf([], 0.5, cores), 0);
+  assert.equal(Math.round(competing(each(24, 0.04), 0.5, cores)), 24);
+  assert.equal(competing(each(24, 0.02), 0.5, cores), 0);
+  assert.equal(competing(each(24, 0.04), 0.5, 8), 0);
+  assert.equal(Math.round(competing([...each(20, 0.01), 0.4, 0.4], 0.5, cores)), 3);
+  assert.equal(competing([], 0, cores), 0);
 });
 
 test('workers of a process that are busy count as a crowd, however little of a CPU each gets', async () => {
@@ -110,20 +116,15 @@ test('workers of a process that are busy count as a crowd, however little of a C
 });
 
 test('a crowd that lasts for a second has a cause, which has a quarter of the documents and workers, and no fewer than would be a crowd', () => {
-  const each = (count: number) => Array.from({ length: count }, () => 1 / count);
-  const samples = (...counts: number[]) => {
+  const samples = (...crowds: [renderers: number, workers: number][]) => {
     const crowd = new RendererCrowd(2);
-    return counts.map((count, at) => crowd.sizeOfCause(each(count), 0, at * 500));
+    return crowds.map(([renderers, workers], at) => crowd.sizeOfCause(renderers, workers, at * 500));
   };
-  assert.deepEqual(samples(24, 24, 24, 24, 24), [0, 0, 12, 0, 12]);
-  assert.deepEqual(samples(24, 24, 4, 24, 24), [0, 0, 0, 0, 12]);
-  assert.deepEqual(samples(0, 0, 80, 80), [0, 0, 0, 20]);
-  const ofWorkers = (workers: number) => {
-    const crowd = new RendererCrowd(2);
-    return [0, 500, 1_000, 1_500].map((now) => crowd.sizeOfCause([0.01], workers, now));
-  };
-  assert.deepEqual(ofWorkers(88), [0, 0, 22, 0]);
-  assert.deepEqual(ofWorkers(11), [0, 0, 0, 0]);
+  const busy = [24, 0] as [number, number];
+  assert.deepEqual(samples([0, 0], busy, busy, busy, busy), [0, 0, 12, 0, 12]);
+  assert.deepEqual(samples([0, 0], busy, [4, 11], busy, busy), [0, 0, 0, 0, 12]);
+  assert.deepEqual(samples([0, 0], [0, 0], [80, 0], [80, 0]), [0, 0, 0, 20]);
+  assert.deepEqual(samples([0, 0], [1, 88], [1, 88], [1, 88]), [0, 0, 22, 0]);
 });
 
 test('the share of a thread is that on a CPU of its own, however long it waited for one', () => {
@@ -138,6 +139,13 @@ test('the renderers with the most recent CPU time are braked, and none that has 
   assert.deepEqual(busiest(recent(0.3, ...Array<number>(40).fill(0.07))), []);
   assert.deepEqual(busiest(recent(0.09, 0.01)), []);
   assert.deepEqual(busiest(recent()), []);
+});
+
+test('a renderer floods the browser if it has more recent CPU time than all others together', () => {
+  const recent = (...seconds: number[]) => new Map(seconds.map((one, index) => [index + 1, one]));
+  assert.equal(flooderOf(recent(0.1, 0.8, 0.2)), 2);
+  assert.equal(flooderOf(recent(0.4, 0.8, 0.4)), null);
+  assert.equal(flooderOf(recent(0.09)), null);
 });
 
 test('the brake is on from the third congested tick, off for one tick in five, and off when the congestion ends', () => {

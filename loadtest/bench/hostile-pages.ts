@@ -122,6 +122,7 @@ export const HOSTILE_PAGES: Partial<Record<Channel, Record<string, string>>> = {
       `const s = 'onmessage = ({ data }) => { for (let i = 0; i < 2; i++) new Worker(URL.createObjectURL(new Blob([data]))).postMessage(data) }'; new Worker(URL.createObjectURL(new Blob([s]))).postMessage(s)`,
     ),
     'eight busy workers in each of eleven frames of as many sites': script(framesOfSites(11, '/busy-workers')),
+    'eight offline audio graphs in each of eleven frames of as many sites': script(framesOfSites(11, '/audio-graphs')),
     'ninety workers that request without end': inWorkers(
       90,
       `let i = 0; setInterval(() => { for (let n = 0; n < 20 && i < 9000; n++) fetch('data:,' + i++).catch(() => 0) }, 10)`,
@@ -135,6 +136,23 @@ export const HOSTILE_PAGES: Partial<Record<Channel, Record<string, string>>> = {
     ),
     'ninety busy workers': script(
       `for (let i = 0; i < 90; i++) new Worker(URL.createObjectURL(new Blob(['for (;;);'])))`,
+    ),
+  },
+  'browser process': {
+    'locks without end': script(
+      `setInterval(() => { for (let n = 0; n < 200; n++) navigator.locks.request('l' + Math.random(), () => new Promise(() => 0)) }, 1)`,
+    ),
+    'databases without end': script(
+      `let i = 0; setInterval(() => { for (let n = 0; n < 100; n++) indexedDB.open('d' + i++).onupgradeneeded = ({ target }) => target.result.createObjectStore('s') }, 1)`,
+    ),
+    'private files without end': script(
+      `navigator.storage.getDirectory().then((root) => { let i = 0; setInterval(() => { for (let n = 0; n < 100; n++) root.getFileHandle('f' + i++, { create: true }) }, 1) })`,
+    ),
+    'contents of a blob of 2 MB, 9,900 times, that nobody reads': script(
+      `const u = URL.createObjectURL(new Blob([new Uint8Array(2e6)])); globalThis.held = []; for (let i = 0; i < 9900; i++) fetch(u).then((response) => held.push(response))`,
+    ),
+    'devices and permissions without end': script(
+      `setInterval(() => { for (let n = 0; n < 50; n++) { navigator.mediaDevices.enumerateDevices(); navigator.permissions.query({ name: 'geolocation' }); new BroadcastChannel('c' + Math.random()) } }, 1)`,
     ),
   },
   titles: {

@@ -5,6 +5,7 @@ export type Channel =
   | 'headers'
   | 'frames'
   | 'workers'
+  | 'browser process'
   | 'titles'
   | 'bindings'
   | 'dialogs and tabs'

@@ -42,6 +42,8 @@ const BUSY_FOR_90_OF_100_MS =
   '<script>setInterval(() => { const until = performance.now() + 90; while (performance.now() < until); }, 10)</script>';
 const EIGHT_BUSY_WORKERS =
   "<script>for (let n = 0; n < 8; n++) new Worker(URL.createObjectURL(new Blob(['for (;;);'])))</script>";
+const EIGHT_AUDIO_GRAPHS =
+  '<script>for (let n = 0; n < 8; n++) { const c = new OfflineAudioContext(2, 26460000, 44100); for (let i = 0; i < 60; i++) { const o = c.createOscillator(); o.connect(c.createBiquadFilter()).connect(c.destination); o.start() } c.startRendering() }</script>';
 /** Only documents that are isolated by these may share memory with their workers. */
 const ISOLATION = new Headers({
   'cross-origin-opener-policy': 'same-origin',
@@ -116,6 +118,7 @@ async function serve(): Promise<http.Server> {
     else if (path === '/grows') response.setHeader('content-type', 'text/html').end(GROWS_TO_450_MB);
     else if (path === '/busy') response.setHeader('content-type', 'text/html').end(BUSY_FOR_90_OF_100_MS);
     else if (path === '/busy-workers') response.setHeader('content-type', 'text/html').end(EIGHT_BUSY_WORKERS);
+    else if (path === '/audio-graphs') response.setHeader('content-type', 'text/html').end(EIGHT_AUDIO_GRAPHS);
     else if (path.startsWith('/never')) setTimeout(() => response.end(), NEVER_ENDS_MS).unref();
     else {
       if (target?.name === SHARES_MEMORY) response.setHeaders(ISOLATION);

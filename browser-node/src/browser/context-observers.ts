@@ -19,6 +19,9 @@ export type ContextObservation = {
   close(): void;
 };
 
+/** A browser that was flooded tells late that a renderer has ended. */
+const CRASHES_WITHIN_MS = 5_000;
+
 type Session = { contextId: string; attached: Attached; parentId: string | undefined };
 
 /**
@@ -55,6 +58,10 @@ export class ContextObservers implements ProtocolFilter {
   readonly #targets = new Map<string, Session>();
   /** The contexts that were sent {@link CROWDED}. */
   readonly #crowded = new Set<string>();
+
+  /** The contexts of which a crash was expected, and until when (`performance.now()`) one is. */
+  readonly #crashed = new Set<string>();
+  #crashUntil = 0;
 
   constructor(command: OwnCommands['command'], logger: Logger) {
     this.#command = command;
@@ -122,6 +129,24 @@ export class ContextObservers implements ProtocolFilter {
     return true;
   }
 
+  /**
+   * A renderer is about to be ended because it floods the browser: the observer of the context in which one crashes now
+   * is sent {@link CROWDED} first.
+   */
+  expectCrash(): void {
+    this.#crashUntil = performance.now() + CRASHES_WITHIN_MS;
+  }
+
+  /** Whether a page or frame of a context has crashed when that was expected. */
+  hasCrashed(contextId: string): boolean {
+    return this.#crashed.has(contextId);
+  }
+
+  #tellExpected(contextId: string): void {
+    this.#crashed.add(contextId);
+    this.#tell(contextId, CROWDED, {}, undefined);
+  }
+
   outgoing(message: ProtocolMessage): ProtocolMessage[] {
     if (message.method !== 'Network.enable') return [message];
     return [{ ...message, params: { ...message.params, ...NETWORK_BUFFERS } }];
@@ -136,6 +161,8 @@ export class ContextObservers implements ProtocolFilter {
       this.#sessions.delete(subject as string);
       this.#targets.delete(session.attached.targetInfo.targetId);
     }
+    if (method === 'Inspector.targetCrashed' && performance.now() < this.#crashUntil)
+      this.#tellExpected(session.contextId);
     this.#tell(session.contextId, method, params, sessionId);
     return true;
   }

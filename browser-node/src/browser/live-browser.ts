@@ -144,6 +144,7 @@ export class LiveBrowser {
               ended: (held) => logger.info(held, 'a renderer held too much memory and was ended'),
               stuck: (contexts) => live.#whenStuck(contexts),
               crowded: (...crowding) => live.#isCrowded() && observers.emitCrowded(...crowding),
+              flooded: () => observers.expectCrash(),
             });
       const parts = { process, transport, browser, sessions, observers, guard, renderers, reportBy: reports.name };
       const live = new LiveBrowser(parts, logger);
@@ -297,7 +298,7 @@ export class LiveBrowser {
       congestedMs: (at) => renderers.congestedMs(at),
       crashedForMemory: () => renderers.endedForMemory(),
       leaveShared: () => {
-        hasLeft ||= !this.#reserve();
+        hasLeft ||= observers.hasCrashed(contextId) || !this.#reserve();
         return hasLeft;
       },
       hasLeftShared: () => hasLeft,

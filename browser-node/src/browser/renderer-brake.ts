@@ -8,6 +8,8 @@ const CONGESTED_SHARE = 0.5;
 const CONGESTED_TICKS = 3;
 /** The longest that a renderer stays stopped, in ticks: it has to answer our commands too. */
 const STOPPED_TICKS_MAX = 4;
+/** A congestion of so many of the last ms, most of which its cause was stopped, is one that the brake cannot end. */
+const [FLOODED_MS, FLOODED_OF_MS] = [1_500, 2_500];
 /** How much of the CPU time of earlier ticks counts at each further tick. */
 const MEMORY = 0.9;
 /** Renderers that used at least this share of what the busiest one used are stopped with it. */
@@ -36,6 +38,12 @@ export function busiest(recentCpu: ReadonlyMap<number, number>): number[] {
   const most = [...recentCpu].filter(([, cpu]) => cpu >= least);
   const isTheirs = sumOf(most.map(([, cpu]) => cpu)) * 2 >= sumOf([...recentCpu.values()]);
   return isTheirs ? most.map(([pid]) => pid) : [];
+}
+
+/** The renderer that has more recent CPU time (seconds by process id) than all others together; null: none. Pure. */
+export function flooderOf(recentCpu: ReadonlyMap<number, number>): number | null {
+  const sum = sumOf([...recentCpu.values()]);
+  return [...recentCpu].find(([, cpu]) => cpu > RECENT_AT_LEAST && cpu * 2 > sum)?.[0] ?? null;
 }
 
 /** How many ticks in a row the shared threads were congested, and for how many the brake is on; 0: it is off. */
@@ -72,6 +80,7 @@ export class RendererBrake {
   #state = RELEASED;
   #stopped = new Set<number>();
   #at = performance.now();
+  #floodedAt = 0;
   /** The congested ticks of the last minutes: when each ended, by `performance.now()`, and how long it was. */
   #congested: { at: number; ms: number }[] = [];
 
@@ -93,6 +102,18 @@ export class RendererBrake {
     this.#state = nextBrake(this.#state, isCongested);
     if (this.#state.stoppedTicks === 0) this.release();
     else if (this.#stopped.size === 0) for (const pid of busiest(this.#recent)) this.#stop(pid);
+  }
+
+  /**
+   * The renderer that keeps the shared threads congested although it is stopped again and again, once for each such
+   * time; null: there is none.
+   */
+  takeFlooder(): number | null {
+    const since = Math.max(this.#at - FLOODED_OF_MS, this.#floodedAt);
+    if (this.#stopped.size === 0 || this.congestedMs(since) < FLOODED_MS) return null;
+    const pid = flooderOf(this.#recent);
+    if (pid !== null) this.#floodedAt = this.#at;
+    return pid;
   }
 
   /** Lets all renderers run again. */
