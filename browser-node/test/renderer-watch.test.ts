@@ -8,7 +8,7 @@ import { Worker } from 'node:worker_threads';
 import { until } from '../../shared/test/support/until.ts';
 import { ProcFiles } from '../src/browser/proc-files.ts';
 import { readProc, threadsOf } from '../src/browser/processes.ts';
-import { busiest, flooderOf, nextBrake, ownCpuShare, RELEASED } from '../src/browser/renderer-brake.ts';
+import { busiest, nextBrake, ownCpuShare, RELEASED } from '../src/browser/renderer-brake.ts';
 import { CROWD, competing, RendererCrowd } from '../src/browser/renderer-crowd.ts';
 import { chargeGrowth, excessive } from '../src/browser/renderer-memory.ts';
 import { priorityOf, RendererWatch } from '../src/browser/renderer-watch.ts';
@@ -139,13 +139,6 @@ test('the renderers with the most recent CPU time are braked, and none that has 
   assert.deepEqual(busiest(recent(0.3, ...Array<number>(40).fill(0.07))), []);
   assert.deepEqual(busiest(recent(0.09, 0.01)), []);
   assert.deepEqual(busiest(recent()), []);
-});
-
-test('a renderer floods the browser if it has more recent CPU time than all others together', () => {
-  const recent = (...seconds: number[]) => new Map(seconds.map((one, index) => [index + 1, one]));
-  assert.equal(flooderOf(recent(0.1, 0.8, 0.2)), 2);
-  assert.equal(flooderOf(recent(0.4, 0.8, 0.4)), null);
-  assert.equal(flooderOf(recent(0.09)), null);
 });
 
 test('the brake is on from the third congested tick, off for one tick in five, and off when the congestion ends', () => {

@@ -1,4 +1,4 @@
-import { createServer as createHttp, type RequestListener } from 'node:http';
+import { createServer as createHttp, type RequestListener, type ServerOptions } from 'node:http';
 import { createServer as createHttps } from 'node:https';
 import { createServer, type Socket } from 'node:net';
 
@@ -15,9 +15,10 @@ export async function listenEither(
   where: { host: string; port: number },
   certificate: { key: string; cert: string },
   listener: RequestListener,
+  options: ServerOptions = {},
 ): Promise<EitherServer> {
-  const http = createHttp(listener);
-  const https = createHttps(certificate, listener);
+  const http = createHttp(options, listener);
+  const https = createHttps({ ...options, ...certificate }, listener);
   const open = new Set<Socket>();
   const server = createServer((socket) => {
     open.add(socket);

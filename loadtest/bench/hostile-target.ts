@@ -28,6 +28,8 @@ export type HostileTarget = {
   channel: Channel;
   kind: 'url' | 'ad_tag' | 'vast_tag';
   body: string;
+  /** Whether its page is loaded by https: others have no service workers, caches, locks, devices or shared memory. */
+  isSecure?: boolean;
   /** Further documents by path. */
   further?: Record<string, string>;
   tags?: readonly string[];

@@ -1,11 +1,10 @@
-import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type EitherServer, listenEither } from '../../infra/demo/either-server.ts';
+import { TEST_CERTIFICATE } from '../../infra/demo/test-certificate.ts';
 import { RunningFarm, type Scan, writeExits } from '../../infra/farm/test/support/running-farm.ts';
-import { benchConfig } from './config.ts';
 import type { HostileTarget } from './hostile-target.ts';
 import { HOSTILE_TARGETS } from './hostile-targets.ts';
 import { barChart, machine, saveResult } from './report.ts';
@@ -57,7 +56,9 @@ const word = process.argv[2] ?? '';
 const targets = HOSTILE_TARGETS.filter(({ name, channel }) => `${channel}: ${name}`.includes(word));
 const hostOf = (target: HostileTarget) => `target-${targets.indexOf(target)}.hostile.example`;
 const requestOf = (target: HostileTarget) =>
-  target.kind === 'ad_tag' ? { ad_tag: target.body } : { [target.kind]: `http://${hostOf(target)}/` };
+  target.kind === 'ad_tag'
+    ? { ad_tag: target.body }
+    : { [target.kind]: `http${target.isSecure ? 's' : ''}://${hostOf(target)}/` };
 
 /** The scripts of service workers, the second of which answers every request with a page that reloads, and whether each was requested. */
 const SERVICE_WORKERS = new Map([
@@ -71,26 +72,12 @@ const SERVICE_WORKERS = new Map([
   ],
 ]);
 
-function sendWithoutEnd(response: http.ServerResponse): void {
+function sendWithoutEnd(response: ServerResponse): void {
   const more = () => {
     while (!response.destroyed && response.write(ENDLESS_BYTES));
   };
   response.on('drain', more);
   more();
-}
-
-/**
- * A command for the Chromium of this machine that takes the hosts of all targets for secure contexts, as with https: service workers,
- * caches, sharing and devices are there for them.
- */
-function secureChromium(dir: string): string {
-  const command = join(dir, 'chromium');
-  const origins = targets.map((target) => `http://${hostOf(target)}`).join(',');
-  const { CHROMIUM_PATH } = benchConfig();
-  const flag = `--unsafely-treat-insecure-origin-as-secure=${origins}`;
-  writeFileSync(command, `#!/bin/sh\nexec ${CHROMIUM_PATH} "$@" ${flag}\n`, { mode: 0o755 });
-  chmodSync(dir, 0o755);
-  return command;
 }
 
 /** What a target's own server answers at a path, or the page of an innocent host. */
@@ -102,8 +89,8 @@ function documentAt(target: HostileTarget | undefined, path: string): string {
 }
 
 /** Serves every target by its host; `innocent.hostile.example` is an ordinary page. */
-async function serve(): Promise<http.Server> {
-  const server = http.createServer({ maxHeaderSize: 1024 * 1024 }, (request, response) => {
+function serve(): Promise<EitherServer> {
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
     const target = targets.find((one) => hostOf(one) === request.headers.host);
     const path = request.url ?? '/';
     const worker = SERVICE_WORKERS.get(path);
@@ -125,10 +112,8 @@ async function serve(): Promise<http.Server> {
       const type = target?.kind === 'vast_tag' ? 'application/xml' : 'text/html; charset=utf-8';
       response.setHeader('content-type', type).end(documentAt(target, path));
     }
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
+  };
+  return listenEither({ host: '127.0.0.1', port: 0 }, TEST_CERTIFICATE, answer, { maxHeaderSize: 1024 * 1024 });
 }
 
 const submitInnocent = (farm: RunningFarm, mark: string) =>
@@ -200,8 +185,8 @@ const verdict = (results: Result[]): string =>
 
 const server = await serve();
 const folder = mkdtempSync(join(tmpdir(), 'adsweep-hostile-'));
-const exits = writeExits(folder, { '*.example': `127.0.0.1:${(server.address() as AddressInfo).port}` });
-const farm = new RunningFarm({ ADSWEEP_EXITS_FILE: exits, ADSWEEP_SLOTS: '8', CHROMIUM_PATH: secureChromium(folder) });
+const exits = writeExits(folder, { '*.example': `127.0.0.1:${server.port}` });
+const farm = new RunningFarm({ ADSWEEP_EXITS_FILE: exits, ADSWEEP_SLOTS: '8' });
 try {
   await farm.ready();
   const inARow = await scanAll(farm, 1, NEIGHBOURS);
@@ -244,6 +229,6 @@ try {
   if (disturbed.length + unjudged.length + unasked.length > 0) process.exitCode = 1;
 } finally {
   await farm.close();
-  server.close();
+  await server.close();
   rmSync(folder, { recursive: true, force: true });
 }

@@ -130,8 +130,8 @@ export class ContextObservers implements ProtocolFilter {
   }
 
   /**
-   * A renderer is about to be ended because it floods the browser: the observer of the context in which one crashes now
-   * is sent {@link CROWDED} first.
+   * Renderers are about to be ended because they flood the browser: the observer of each context in which one crashes
+   * now is sent {@link CROWDED} first.
    */
   expectCrash(): void {
     this.#crashUntil = performance.now() + CRASHES_WITHIN_MS;

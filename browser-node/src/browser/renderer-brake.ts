@@ -10,6 +10,8 @@ const CONGESTED_TICKS = 3;
 const STOPPED_TICKS_MAX = 4;
 /** A congestion of so many of the last ms, most of which its cause was stopped, is one that the brake cannot end. */
 const [FLOODED_MS, FLOODED_OF_MS] = [1_500, 2_500];
+/** Seconds of recent CPU time from which a renderer may be its cause. */
+const FLOODING_SECONDS = 0.3;
 /** How much of the CPU time of earlier ticks counts at each further tick. */
 const MEMORY = 0.9;
 /** Renderers that used at least this share of what the busiest one used are stopped with it. */
@@ -38,12 +40,6 @@ export function busiest(recentCpu: ReadonlyMap<number, number>): number[] {
   const most = [...recentCpu].filter(([, cpu]) => cpu >= least);
   const isTheirs = sumOf(most.map(([, cpu]) => cpu)) * 2 >= sumOf([...recentCpu.values()]);
   return isTheirs ? most.map(([pid]) => pid) : [];
-}
-
-/** The renderer that has more recent CPU time (seconds by process id) than all others together; null: none. Pure. */
-export function flooderOf(recentCpu: ReadonlyMap<number, number>): number | null {
-  const sum = sumOf([...recentCpu.values()]);
-  return [...recentCpu].find(([, cpu]) => cpu > RECENT_AT_LEAST && cpu * 2 > sum)?.[0] ?? null;
 }
 
 /** How many ticks in a row the shared threads were congested, and for how many the brake is on; 0: it is off. */
@@ -105,15 +101,14 @@ export class RendererBrake {
   }
 
   /**
-   * The renderer that keeps the shared threads congested although it is stopped again and again, once for each such
-   * time; null: there is none.
+   * The renderers that keep the shared threads congested although they are stopped again and again, once for each such
+   * time.
    */
-  takeFlooder(): number | null {
+  takeFlooders(): number[] {
     const since = Math.max(this.#at - FLOODED_OF_MS, this.#floodedAt);
-    if (this.#stopped.size === 0 || this.congestedMs(since) < FLOODED_MS) return null;
-    const pid = flooderOf(this.#recent);
-    if (pid !== null) this.#floodedAt = this.#at;
-    return pid;
+    if (this.#stopped.size === 0 || this.congestedMs(since) < FLOODED_MS) return [];
+    this.#floodedAt = this.#at;
+    return [...this.#stopped].filter((pid) => (this.#recent.get(pid) ?? 0) >= FLOODING_SECONDS);
   }
 
   /** Lets all renderers run again. */

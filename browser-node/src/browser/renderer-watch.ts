@@ -54,7 +54,7 @@ type Renderer = Held & { cpuSeconds: number; nice: number };
  * the browser has drawn one page for longer than {@link DRAWING_MS_MAX}; `contexts`: how many it has. `crowded`: called
  * when the renderers hold too much memory together, and some would end that hold little, or when they leave each other
  * no CPU; a context with `least` documents, or, for the CPU, documents and workers, may be the cause. Returns whether one
- * is leaving the browser. `flooded`: called before a renderer is ended that asks more of the processes which all share
+ * is leaving the browser. `flooded`: called before renderers are ended that ask more of the processes which all share
  * than these can do, for seconds, while others use them.
  */
 type Actions = {
@@ -162,16 +162,15 @@ export class RendererWatch {
     if (this.#ticks % TICKS_A_SAMPLE === 1) this.#sample();
     else this.#endExcessive(performance.now());
     this.#brake.tick([...this.#renderers.keys()], this.#networkPid);
-    this.#endFlooder();
+    this.#endFlooders();
     this.#tellIfStuck();
   }
 
-  /** Which context it belongs to is not known before it crashes. */
-  #endFlooder(): void {
-    const pid = this.#contexts > 1 ? this.#brake.takeFlooder() : null;
-    if (pid === null) return;
-    this.#on.flooded?.();
-    if (groupOf(pid) === this.#groupId) signal(pid, 'SIGKILL');
+  /** Which contexts they belong to is not known before they crash. */
+  #endFlooders(): void {
+    const pids = this.#contexts > 1 ? this.#brake.takeFlooders() : [];
+    if (pids.length > 0) this.#on.flooded?.();
+    for (const pid of pids) if (groupOf(pid) === this.#groupId) signal(pid, 'SIGKILL');
   }
 
   #endExcessive(now: number): void {
