@@ -111,8 +111,10 @@ describe('the observers of the contexts of a browser', () => {
     for (const context of ['one', 'two']) attach(context, context);
     attach('frame', 'two', 'two', { type: 'iframe' });
     tell('Inspector.targetCrashed', {}, 'one');
-    observers.expectCrash();
+    const hasCrashed = observers.expectCrash();
+    assert.equal(hasCrashed(), false);
     tell('Inspector.targetCrashed', {}, 'frame');
+    assert.equal(hasCrashed(), true);
     assert.deepEqual(first.heard.slice(1), ['Inspector.targetCrashed one']);
     assert.deepEqual(second.heard.slice(2), [CROWDED, 'Inspector.targetCrashed frame']);
     assert.deepEqual(

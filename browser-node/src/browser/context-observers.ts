@@ -131,10 +131,12 @@ export class ContextObservers implements ProtocolFilter {
 
   /**
    * Renderers are about to be ended because they flood the browser: the observer of each context in which one crashes
-   * now is sent {@link CROWDED} first.
+   * now is sent {@link CROWDED} first. Returns whether one has crashed since.
    */
-  expectCrash(): void {
+  expectCrash(): () => boolean {
+    const { size } = this.#crashed;
     this.#crashUntil = performance.now() + CRASHES_WITHIN_MS;
+    return () => this.#crashed.size > size;
   }
 
   /** Whether a page or frame of a context has crashed when that was expected. */

@@ -31,6 +31,8 @@ const GRANTED = ['geolocation', 'accelerometer'];
 const SCREEN_DEADLINE_MS = 5_000;
 /** How long a browser that does not close a context keeps running for its other contexts. */
 const UNHEALTHY_GRACE_MS = 20_000;
+/** How long a browser may take to tell that the renderers which flooded it have ended. */
+const FLOODED_GRACE_MS = 2_000;
 const MEMORY_EVERY_MS = 10_000;
 
 /** What a browser knows of its renderers. */
@@ -144,7 +146,7 @@ export class LiveBrowser {
               ended: (held) => logger.info(held, 'a renderer held too much memory and was ended'),
               stuck: (contexts) => live.#whenStuck(contexts),
               crowded: (...crowding) => live.#isCrowded() && observers.emitCrowded(...crowding),
-              flooded: () => observers.expectCrash(),
+              flooded: () => live.#whenFlooded(observers.expectCrash()),
             });
       const parts = { process, transport, browser, sessions, observers, guard, renderers, reportBy: reports.name };
       const live = new LiveBrowser(parts, logger);
@@ -360,6 +362,15 @@ export class LiveBrowser {
     this.#logger.warn('a page kept all others from being drawn, the browser is ended');
     // Not only the process: a tab that it closes as it ends must be known to have ended with its browser.
     void this.kill();
+  }
+
+  /** Its flood is over soon, or it has more to do than others can wait for. */
+  #whenFlooded(hasCrashed: () => boolean): void {
+    setTimeout(() => {
+      if (hasCrashed() || this.#killed) return;
+      this.#logger.warn('a browser that pages had flooded does not respond, and is ended');
+      void this.kill();
+    }, FLOODED_GRACE_MS).unref();
   }
 
   /**

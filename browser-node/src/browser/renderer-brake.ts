@@ -10,8 +10,6 @@ const CONGESTED_TICKS = 3;
 const STOPPED_TICKS_MAX = 4;
 /** A congestion of so many of the last ms, most of which its cause was stopped, is one that the brake cannot end. */
 const [FLOODED_MS, FLOODED_OF_MS] = [1_500, 2_500];
-/** Seconds of recent CPU time from which a renderer may be its cause. */
-const FLOODING_SECONDS = 0.3;
 /** How much of the CPU time of earlier ticks counts at each further tick. */
 const MEMORY = 0.9;
 /** Renderers that used at least this share of what the busiest one used are stopped with it. */
@@ -108,7 +106,7 @@ export class RendererBrake {
     const since = Math.max(this.#at - FLOODED_OF_MS, this.#floodedAt);
     if (this.#stopped.size === 0 || this.congestedMs(since) < FLOODED_MS) return [];
     this.#floodedAt = this.#at;
-    return [...this.#stopped].filter((pid) => (this.#recent.get(pid) ?? 0) >= FLOODING_SECONDS);
+    return [...this.#stopped];
   }
 
   /** Lets all renderers run again. */
