@@ -187,15 +187,20 @@ describe('the targets of a context', () => {
   it('a capture reports frames that go to and fro between few sites, at once or in all', (t) => {
     let now = 10_000;
     t.mock.method(performance, 'now', () => now);
-    const toAndFro = (count: number, ms: number) =>
+    const toAndFro = (count: number, ms: number, frameOf = (_n: number) => 'frame') =>
       burstsOf((askDocument) => {
         for (let n = 0; n < count; n += 1) {
           now += ms;
-          askDocument(`${n}`, 'frame', `http://site-${n % 9}.example/`);
+          askDocument(`${n}`, frameOf(n), `http://site-${n % 9}.example/`);
         }
       });
+    const inFramesOfTheirOwn = (count: number) => toAndFro(count, 1, (n) => `target-popup-${n}`);
     assert.deepEqual(
-      [0, 1].map((more) => toAndFro(DOCUMENTS_AT_ONCE_MAX + more, 1)),
+      [0, 1].map((more) => inFramesOfTheirOwn(DOCUMENTS_AT_ONCE_MAX + more)),
+      [0, 1],
+    );
+    assert.deepEqual(
+      [0, 1].map((more) => toAndFro(DOCUMENTS_AT_ONCE_MAX / 2 + more, 1)),
       [0, 1],
     );
     assert.equal(toAndFro(CHILDREN_MAX, 200), 0);

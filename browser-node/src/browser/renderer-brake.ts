@@ -9,7 +9,7 @@ const CONGESTED_TICKS = 3;
 /** The longest that a renderer stays stopped, in ticks: it has to answer our commands too. */
 const STOPPED_TICKS_MAX = 4;
 /** A congestion of so many of the last ms, most of which its cause was stopped, is one that the brake cannot end. */
-const [FLOODED_MS, FLOODED_OF_MS] = [1_500, 2_500];
+const [FLOODED_MS, FLOODED_OF_MS] = [1_000, 2_000];
 /** How much of the CPU time of earlier ticks counts at each further tick. */
 const MEMORY = 0.9;
 /** Renderers that used at least this share of what the busiest one used are stopped with it. */

@@ -179,7 +179,7 @@ export class ContextTargets implements DevTools {
   #request({ type, frameId, requestId, request }: EventPayload<'Network.requestWillBeSent'>): void {
     // A tab that navigates over and over is stopped as a loop.
     if (type !== 'Document' || frameId === undefined || frameId === this.#tabs[0]?.frameId) return;
-    if (this.#burst.requested(requestId, request.url, performance.now())) this.#tellOfCrowding();
+    if (this.#burst.requested(requestId, frameId, request.url, performance.now())) this.#tellOfCrowding();
   }
 
   #tellOfCrowding(): void {

@@ -17,7 +17,10 @@ export const SITES_AT_ONCE_MAX = 25;
  * `Document-Isolation-Policy`), gets a process for its origin.
  */
 export const ORIGINS_AT_ONCE_MAX = 40;
-/** How many of these documents there may be: frames that go to and fro between few sites start processes with each. */
+/**
+ * How many of these documents there may be. One that follows a document of another site in its frame counts twice:
+ * frames that go to and fro between few sites start a process, and end one, each time.
+ */
 export const DOCUMENTS_AT_ONCE_MAX = 60;
 /** A burst of frames takes so long on a busy machine. */
 const BURST_MS = 5_000;
@@ -30,6 +33,9 @@ export class FrameBurst {
   #frames = 0;
   /** Where each document is from, by the id of its request: the place of its last redirect. */
   readonly #documents = new Map<string, Place>();
+  /** The site of the last document of each frame, and how many followed one of another. */
+  readonly #sites = new Map<string, string>();
+  #moves = 0;
   /** How many were requested in all. */
   #requested = 0;
   #isOver = false;
@@ -45,12 +51,16 @@ export class FrameBurst {
    * A frame or popup requested a document, or its request was redirected, which keeps its id; the same answer. Of
    * documents that come one by one, a capture may have as many in all as frames.
    */
-  requested(requestId: string, url: string, now: number): boolean {
+  requested(requestId: string, frameId: string, url: string, now: number): boolean {
     this.#begin(now);
     const site = registrableDomain(url);
     if (site === '') return false;
-    if (!this.#documents.has(requestId)) this.#requested += 1;
+    if (!this.#documents.has(requestId)) {
+      this.#requested += 1;
+      if ((this.#sites.get(frameId) ?? site) !== site) this.#moves += 1;
+    }
     this.#documents.set(requestId, { site, origin: URL.parse(url)?.origin ?? '' });
+    this.#sites.set(frameId, site);
     return this.#exceeds();
   }
 
@@ -59,6 +69,8 @@ export class FrameBurst {
     this.#since = now;
     this.#frames = 0;
     this.#documents.clear();
+    this.#sites.clear();
+    this.#moves = 0;
     this.#isOver = false;
   }
 
@@ -68,7 +80,7 @@ export class FrameBurst {
     this.#isOver =
       this.#frames > FRAMES_AT_ONCE_MAX ||
       this.#requested > CHILDREN_MAX ||
-      places.length > DOCUMENTS_AT_ONCE_MAX ||
+      places.length + this.#moves > DOCUMENTS_AT_ONCE_MAX ||
       new Set(places.map(({ site }) => site)).size > SITES_AT_ONCE_MAX ||
       new Set(places.map(({ origin }) => origin)).size > ORIGINS_AT_ONCE_MAX;
     return this.#isOver;
