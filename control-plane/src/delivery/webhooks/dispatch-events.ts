@@ -165,8 +165,8 @@ async function unexpired(
 type Batch = { waiting: DeliveryRecord[]; inFlight: number; now: Date };
 
 /**
- * Sends waiting deliveries, those of one scan one after the other. None begins after one has failed, or after BATCH_MS.
- * Returns the results in the order in which they came.
+ * Sends waiting deliveries, those of one scan one after the other. None begins after one has failed, the endpoint was
+ * changed or BATCH_MS have passed. Returns the results in the order in which they came.
  */
 async function sendBatch(
   parts: DispatchParts,
@@ -192,7 +192,8 @@ async function sendBatch(
       for (const delivery of scan) {
         // Composing and signing an event takes milliseconds, and several are begun at once.
         await awaitTurn();
-        if (!mayBegin || clock().getTime() > until) return;
+        mayBegin &&= clock().getTime() <= until && (await parts.endpoints.isUnchanged(endpoint));
+        if (!mayBegin) return;
         const event = eventOf.get(delivery.event_id);
         const body = event && wantsEvent(endpoint, delivery) ? bodyOf(event, tags) : null;
         const result = body

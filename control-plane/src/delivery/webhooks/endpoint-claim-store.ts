@@ -62,6 +62,11 @@ export function endpointClaims(endpoints: Collection<EndpointRecord>) {
       return (await endpoints.updateOne(active(claim), update)).matchedCount === 1;
     },
 
+    /** Whether an endpoint is still as it was read: nobody has changed, deleted or switched it off. */
+    async isUnchanged({ _id, revision }: Pick<EndpointRecord, '_id' | 'revision'>): Promise<boolean> {
+      return (await endpoints.countDocuments({ _id, revision }, { limit: 1 })) === 1;
+    },
+
     /** As {@link claimsOf} says; false also if the endpoint has started anew: the claim goes on then. */
     release: (claim: EndpointRecord, dueAt: Date | null): Promise<boolean> =>
       claims.release(claim, dueAt, { epoch: claim.epoch }),

@@ -90,6 +90,31 @@ describe('deliveries to webhook endpoints', () => {
     assert.equal(await world.waiting(webhook.id), 0);
   });
 
+  test('§6.4.6 what is changed while a batch is sent counts for every delivery that begins later', async () => {
+    const { webhook } = await world.create();
+    const path = `${PATH}/${webhook.id}`;
+    const moved = 'https://moved.example.com/adsweep';
+    const changes: [later: string[], change: () => Promise<unknown>][] = [
+      [[moved], () => world.api.call('PATCH', path, { body: { url: moved } })],
+      [[], () => world.api.call('DELETE', path)],
+    ];
+    for (const [later, change] of changes) {
+      world.sent = [];
+      await world.emit(5);
+      let begun = 0;
+      let changing: Promise<unknown> | undefined;
+      world.reply = async () => {
+        changing ??= change();
+        await changing;
+        begun ||= world.sent.length;
+        return { status: 200 };
+      };
+      await world.dispatch();
+      assert.equal(begun, 4);
+      assert.deepEqual([...new Set(world.sent.slice(begun).map(({ url }) => url))], later);
+    }
+  });
+
   test('§6.4.26 archived tags are left out when an event is sent, and an event of which nothing is left is not sent', async () => {
     await world.create();
     const tag = {
