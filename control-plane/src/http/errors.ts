@@ -149,7 +149,7 @@ const CATALOGUE = {
   'account.too_many_roles': {
     status: 409,
     means: 'An organization can have at most 100 roles.',
-    cure: 'Delete or merge roles.',
+    cure: 'Create keys with one of the existing roles: roles cannot be deleted.',
   },
   'campaigns.archived': {
     status: 409,
