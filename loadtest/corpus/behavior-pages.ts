@@ -42,7 +42,7 @@ function pageCase(world: CaptureWorld, file: string): CorpusCase {
     subject: subject.replaceAll('-', '_'),
     name,
     expected,
-    run: async () => judge(await world.capture(`${origin}/`, { emulator })),
+    run: async () => judge(await world.captureAsNode(`${origin}/`, { emulator })),
   };
 }
 

@@ -39,7 +39,7 @@ function creativeCase(
       serveCreative(site, creative);
       const { kind, tag, emulator } = creative;
       const options = { kind: 'ad_tag' as const, referrer: PUBLISHER, site, ...(emulator && { emulator }) };
-      const captured = await world.capture(tag, options);
+      const captured = await world.captureAsNode(tag, options);
       const found = [...capturedFacts(captured, site, creative), ...tagsOf(captured), rootOf(captured)];
       report({ group, kind, expected, found, requests: compareRequests(captured, site) });
       return found;

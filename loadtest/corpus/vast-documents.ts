@@ -44,7 +44,7 @@ function documentCase(world: CaptureWorld, expected: Expected, all: Expected[]):
     subject: `vast_${expected.class.replaceAll('-', '_')}`,
     name: basename(expected.file, '.xml'),
     expected: outcomeOf(expected, all),
-    run: async () => outcomeSeen(await world.capture(urlOf(expected.file), { kind: 'vast_tag' }), expected, all),
+    run: async () => outcomeSeen(await world.captureAsNode(urlOf(expected.file), { kind: 'vast_tag' }), expected, all),
   };
 }
 

@@ -85,7 +85,7 @@ export class CaptureWorld {
       emulator,
       countryCode: 'US',
       ticket: ticketFor(proxy.server),
-      isolated: false,
+      isolated: options.isolated ?? false,
     });
     options.opened?.(open, proxy);
     const startedAt = performance.now();
@@ -109,6 +109,17 @@ export class CaptureWorld {
       await open.close();
       await proxy.close();
     }
+  }
+
+  /** As {@link capture}; one whose shared browser ends, or is left to others, runs again in its own, as a node does. */
+  async captureAsNode(value: string, options: CaptureOptions = {}): Promise<Captured> {
+    let hasEnded = () => false;
+    const opened: CaptureOptions['opened'] = (open, proxy) => {
+      hasEnded = () => open.browserEnded();
+      options.opened?.(open, proxy);
+    };
+    const captured = await this.capture(value, { ...options, opened });
+    return captured.failure && hasEnded() ? this.capture(value, { ...options, isolated: true }) : captured;
   }
 
   /** Runs `use` with a context of its own and what makes a request for a page. */

@@ -34,7 +34,7 @@ function rowCase(world: CaptureWorld, [control, name]: (typeof ROWS)[number], at
     subject: subjectOf(name),
     name: control,
     expected: [...page.expected, ...adds],
-    run: async () => judge(await world.capture(`${origin}/`, { emulator })),
+    run: async () => judge(await world.captureAsNode(`${origin}/`, { emulator })),
   };
 }
 
