@@ -33,14 +33,14 @@ export const isFinal = ({ status }: ScanState): boolean => FINAL.includes(status
  * some minutes. Rejects with the last error, or with the signal's reason.
  */
 export async function untilAnswered<T>(ask: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-  const until = Date.now() + UNANSWERED_MAX_MS;
+  const until = performance.now() + UNANSWERED_MAX_MS;
   for (let pauseMs = POLL_MS; ; pauseMs = longer(pauseMs)) {
     try {
       return await ask();
     } catch (error) {
       signal?.throwIfAborted();
       const isRefused = error instanceof AdsweepError && error.status !== 429 && !PASSING.has(error.status);
-      if (isRefused || Date.now() >= until) throw error;
+      if (isRefused || performance.now() >= until) throw error;
     }
     await pause(pauseMs, signal);
   }

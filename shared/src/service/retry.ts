@@ -27,14 +27,15 @@ export async function retry<T>(
     signal,
   }: { policy: RetryPolicy; isRetryable: (error: unknown) => boolean; signal: AbortSignal },
 ): Promise<T> {
-  const until = Date.now() + policy.forMs;
+  // Not by the time of day, which may be set meanwhile.
+  const until = performance.now() + policy.forMs;
   for (let failures = 0; ; failures++) {
     try {
       signal.throwIfAborted();
       return await call();
     } catch (error) {
       const waitMs = backoffMs(policy, failures);
-      if (signal.aborted || !isRetryable(error) || Date.now() + waitMs > until) throw error;
+      if (signal.aborted || !isRetryable(error) || performance.now() + waitMs > until) throw error;
       await pause(waitMs, undefined, { signal });
     }
   }

@@ -43,12 +43,12 @@ const endedOf = ({ completed, failed, partial, cancelled }: Schemas['Run']): num
 
 /** The same for a run, which is asked for every few seconds. */
 export async function waitForRunEnd(api: Client, id: string, { seconds, signal, report }: Waiting): Promise<Waited> {
-  const until = Date.now() + seconds * 1_000;
+  const until = performance.now() + seconds * 1_000;
   for (;;) {
     const run = await api.getRun(id, undefined, { signal });
     const [ended, total] = [endedOf(run), run.total];
-    if (ended >= total || Date.now() >= until) return { answer: run, hasEnded: ended >= total };
+    if (ended >= total || performance.now() >= until) return { answer: run, hasEnded: ended >= total };
     report(ended, total, `${ended} of ${total} scans have ended.`);
-    await pause(Math.min(POLL_MS, Math.max(0, until - Date.now())), signal);
+    await pause(Math.min(POLL_MS, Math.max(0, until - performance.now())), signal);
   }
 }
