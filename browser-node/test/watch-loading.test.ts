@@ -39,4 +39,9 @@ describe('an attempt that runs', () => {
     assert.equal(await told([{ bytes_sent: 500 }], [new TypeError('fetch failed')]), 2);
     assert.equal(await told([{ bytes_sent: 500 }], [new NodeApiError('loaded', 404, 'not_found', '')]), 1);
   });
+
+  it('reports it again if the control plane could not serve the call at that moment', async () => {
+    for (const status of [429, 500, 503])
+      assert.equal(await told([{ bytes_sent: 500 }], [new NodeApiError('loaded', status, '', '')]), 2, String(status));
+  });
 });

@@ -1,6 +1,6 @@
-import { NodeApiError } from '@adsweep/shared/lease/client.ts';
 import type { Logger } from '@adsweep/shared/service/logger.ts';
 import type { TicketTraffic } from '@adsweep/shared/targeting/exit-ticket.ts';
+import { isRetryable } from '../upload/retry-call.ts';
 
 const ASK_EVERY_MS = 2_000;
 
@@ -30,9 +30,9 @@ export function watchLoading({ traffic, report, everyMs = ASK_EVERY_MS }: Loadin
     if (isAsking) return;
     isAsking = true;
     await ask().catch((cause: unknown) => {
-      // A control plane of an earlier version does not know the call; one that cannot be reached gets the report with
-      // the next step.
-      if (cause instanceof NodeApiError) clearInterval(timer);
+      // A control plane of an earlier version does not know the call; one that cannot be reached, or cannot serve it
+      // now, gets the report with the next step.
+      if (!isRetryable(cause)) clearInterval(timer);
       logger.debug({ cause }, 'it could not be reported that a target was requested');
     });
     isAsking = false;
