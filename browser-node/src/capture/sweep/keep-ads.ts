@@ -127,7 +127,8 @@ async function picturesOf(
     // The frame has drawn when the ad's own picture is kept, so that the view is taken once.
     const bytes = await pictureOf(session, ad, clip, isFramed && name === CREATIVE_SCREENSHOT);
     const pixels = bytes && jpegSize(bytes);
-    if (pixels) pictures.push({ name, contentType: CONTENT_TYPES.jpeg, bytes: await stored(bytes), ...pixels });
+    if (pixels)
+      pictures.push({ name, contentType: CONTENT_TYPES.jpeg, bytes: await stored(session, bytes), ...pixels });
   }
   return { pictures, at: isCovered ? null : at };
 }
@@ -197,12 +198,20 @@ async function markupOf(
   };
   const markup = await session.ending.race(read().catch(() => null));
   if (!markup) return null;
-  const bytes = await stored(Buffer.from(markup.toWellFormed()));
+  const bytes = await stored(session, Buffer.from(markup.toWellFormed()));
   return { name: CREATIVE_HTML, contentType: CONTENT_TYPES.text, bytes, width: 0, height: 0 };
 }
 
-async function stored(bytes: Uint8Array): Promise<StoredFile> {
-  const file = await StoredFile.create();
-  file.append(bytes);
-  return file.finish();
+/** On the disk, so that many ads take no memory; as it is where it cannot be written, as on a full disk. */
+async function stored({ logger }: CaptureSession, bytes: Uint8Array): Promise<CaptureFile['bytes']> {
+  let file: StoredFile | null = null;
+  try {
+    file = await StoredFile.create();
+    file.append(bytes);
+    return await file.finish();
+  } catch (cause) {
+    logger.warn({ cause }, 'a file of an ad could not be written to the disk and is kept in memory');
+    await file?.remove();
+    return bytes;
+  }
 }
