@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, mock } from 'node:test';
 import type { VastLinear } from '@adsweep/shared/vast/vast-document.ts';
 import { recordOf } from '../src/capture/collectors/vast.ts';
 import { type Entry, emptyEntry, ORB_BLOCKED } from '../src/capture/session/journal-entry.ts';
@@ -17,7 +17,7 @@ const IMPRESSION = 'https://t.example/impression';
 /** A log with the click tracker of one ad and an impression. */
 function newLog() {
   const page = { fire: async () => undefined } as unknown as PlayerPage;
-  const log = new TrackerLog(page, Date.now(), () => CONTEXT as unknown as MacroContext);
+  const log = new TrackerLog(page, performance.now(), () => CONTEXT as unknown as MacroContext);
   const about = { document: 0, offset: null };
   log.declare(0, [
     { ...about, part: 'ad', event: 'impression', url: IMPRESSION, form: null },
@@ -58,6 +58,19 @@ describe('click trackers of a VAST ad', () => {
 });
 
 describe('the record of trackers', () => {
+  it('has no negative time when the clock is set back during the capture', async () => {
+    mock.timers.enable({ apis: ['Date'], now: Date.now() });
+    try {
+      const log = newLog();
+      mock.timers.setTime(Date.now() - 60_000);
+      await log.fire(0, ({ event }) => event === 'impression');
+      const at = log.records.map(({ requested_at_ms }) => requested_at_ms);
+      assert.ok(Number(at[0]) >= 0, String(at));
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
   it('a tracker whose URL is none is never requested, and no response to it is waited for', () => {
     const log = newLog();
     const of = { document: 0, offset: null, part: 'ad', event: 'impression', form: null } as const;
@@ -113,7 +126,7 @@ describe('requests of trackers that are under way', () => {
     const page = { isGone: false, pause: async () => void at++ };
     const journal = { all: () => lists[Math.min(at, lists.length - 1)] as Entry[] };
     const player = { page, log, journal } as unknown as Player;
-    await awaitTrackers({ startedAt: performance.now(), startedAtMs: Date.now() - ms }, player);
+    await awaitTrackers({ startedAt: performance.now() - ms }, player);
     return at;
   }
   const open = { statusCode: 0 };

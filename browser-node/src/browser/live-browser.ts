@@ -73,7 +73,7 @@ export class LiveBrowser {
    * settings.
    */
   #isExitUnchecked: boolean;
-  readonly #startedAt = Date.now();
+  readonly #startedAt = performance.now();
   #opening: Promise<unknown> = Promise.resolve();
   #contexts = 0;
   #claims = 0;
@@ -82,7 +82,7 @@ export class LiveBrowser {
   #stuck = false;
   #idleMemory: number | null = null;
   #memory: number | null = null;
-  #measuredAt = 0;
+  #measuredAt = Number.NEGATIVE_INFINITY;
   #killed: Promise<void> | null = null;
   #ended = false;
 
@@ -174,7 +174,7 @@ export class LiveBrowser {
 
   /** Why this browser must not get another context; null = it may. */
   recycleReason(limits: RecycleLimits): RecycleReason | null {
-    const now = Date.now();
+    const now = performance.now();
     if (now - this.#measuredAt > MEMORY_EVERY_MS) {
       this.#measuredAt = now;
       this.#memory = this.#longLivedMemory();

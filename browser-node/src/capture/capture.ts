@@ -51,7 +51,7 @@ export function unobserved(open: OpenContext, startedAtMs: number, error: unknow
 
 /** The outcome of a capture that saw nothing. */
 export const unseen = (open: OpenContext, startedAtMs: number): CaptureOutcome => ({
-  capture: emptyCapture(aboutCapture(open, startedAtMs, Date.now() - startedAtMs)),
+  capture: emptyCapture(aboutCapture(open, startedAtMs, Math.max(0, Date.now() - startedAtMs))),
   files: [],
   failure: null,
 });

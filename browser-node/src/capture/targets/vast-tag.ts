@@ -84,7 +84,7 @@ async function newPlayer(
   await page.mount(size.width, size.height);
   const userAgent = (await page.run(() => navigator.userAgent, null)) ?? '';
   const transactionId = newTransactionId();
-  const log = new TrackerLog(page, capture.startedAtMs, () => ({
+  const log = new TrackerLog(page, capture.startedAt, () => ({
     now: new Date(),
     pageUrl: page.url,
     userAgent,

@@ -12,13 +12,13 @@ const POLL_MS = 100;
  * while its response is under way. One that was requested long before, when the ad began, has had its time.
  */
 export async function awaitTrackers(
-  capture: Pick<MemberCapture, 'startedAt' | 'startedAtMs'>,
+  capture: Pick<MemberCapture, 'startedAt'>,
   { page, log, journal }: Pick<Player, 'page' | 'log' | 'journal'>,
 ): Promise<void> {
   const answerMs = underLoad(capture, ANSWERS_MS);
   const until = performance.now() + answerMs;
   const isUnderWay = () => {
-    const since = Date.now() - capture.startedAtMs - answerMs;
+    const since = performance.now() - capture.startedAt - answerMs;
     const requests = [...requestsOfTrackers(log.records, journal.all())];
     return requests.some(([tracker, entry]) => Number(tracker.requested_at_ms) > since && !(entry && hasEnded(entry)));
   };

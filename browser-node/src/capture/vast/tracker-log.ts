@@ -34,13 +34,14 @@ export class TrackerLog {
   readonly #page: PlayerPage;
   readonly #known: () => Omit<MacroContext, keyof Moment | keyof AboutAd>;
   readonly #ads = new Map<number | null, AboutAd>();
-  readonly #startedAtMs: number;
+  readonly #startedAt: number;
   /** Characters of the URLs that were requested, by ad. */
   readonly #requestedLength = new Map<number | null, number>();
 
-  constructor(page: PlayerPage, startedAtMs: number, known: () => Omit<MacroContext, keyof Moment | keyof AboutAd>) {
+  /** `startedAt`: when the capture began, by `performance.now()`. */
+  constructor(page: PlayerPage, startedAt: number, known: () => Omit<MacroContext, keyof Moment | keyof AboutAd>) {
     this.#page = page;
-    this.#startedAtMs = startedAtMs;
+    this.#startedAt = startedAt;
     this.#known = known;
   }
 
@@ -91,7 +92,7 @@ export class TrackerLog {
    * too long together, is never requested.
    */
   due(ad: number | null, isDue: (tracker: Logged) => boolean, moment: Moment = {}): DueTracker[] {
-    const atMs = Date.now() - this.#startedAtMs;
+    const atMs = Math.round(performance.now() - this.#startedAt);
     const due: DueTracker[] = [];
     let total = this.#requestedLength.get(ad) ?? 0;
     for (const record of this.records) {
