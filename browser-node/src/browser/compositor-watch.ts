@@ -1,4 +1,4 @@
-import { type ProcFiles, threadNamed } from './proc-files.ts';
+import { type ProcFiles, type Thread, threadNamed } from './proc-files.ts';
 
 /**
  * For how long, in ms of CPU time, the thread that draws all tabs may compute without a pause. While pages load and
@@ -10,7 +10,7 @@ export const DRAWING_MS_MAX = 700;
 const COMPOSITOR = 'VizCompositorTh';
 
 /** How often a thread has waited so far, and how long it has run. */
-type Thread = { waits: number; ranMs: number };
+type Waits = { waits: number; ranMs: number };
 
 /**
  * Tells when a browser's compositor thread, which draws the tabs of all its contexts, is stuck in one frame: no other
@@ -18,9 +18,9 @@ type Thread = { waits: number; ranMs: number };
  */
 export class CompositorWatch {
   readonly #files: Pick<ProcFiles, 'read'>;
-  #thread: { pid: number; tid: number } | null = null;
+  #thread: Thread | null = null;
   /** The thread when it was first seen after it last waited. */
-  #since: Thread | null = null;
+  #since: Waits | null = null;
 
   constructor(files: Pick<ProcFiles, 'read'>) {
     this.#files = files;
@@ -31,18 +31,13 @@ export class CompositorWatch {
    * it is not known.
    */
   drawingMs(gpuPid: number | null): number {
-    if (this.#thread?.pid !== gpuPid) this.#find(gpuPid);
+    if (this.#thread?.pid !== gpuPid) this.#thread = gpuPid === null ? null : threadNamed(gpuPid, COMPOSITOR);
     const now = this.#thread && this.#read(this.#thread);
     if (!now || now.waits !== this.#since?.waits) this.#since = now;
     return now && this.#since ? now.ranMs - this.#since.ranMs : 0;
   }
 
-  #find(gpuPid: number | null): void {
-    const tid = gpuPid === null ? null : threadNamed(gpuPid, COMPOSITOR);
-    this.#thread = gpuPid === null || tid === null ? null : { pid: gpuPid, tid };
-  }
-
-  #read({ pid, tid }: { pid: number; tid: number }): Thread | null {
+  #read({ pid, tid }: Thread): Waits | null {
     const waits = /^voluntary_ctxt_switches:\s+(\d+)/m.exec(this.#files.read(pid, `task/${tid}/status`))?.[1];
     const ran = this.#files.read(pid, `task/${tid}/schedstat`).split(' ')[0];
     return waits && ran ? { waits: Number(waits), ranMs: Number(ran) / 1e6 } : null;

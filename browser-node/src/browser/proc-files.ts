@@ -1,4 +1,5 @@
-import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
+import { readProc, threadsOf } from './processes.ts';
 
 const BUFFER = Buffer.allocUnsafe(4096);
 
@@ -39,16 +40,14 @@ export class ProcFiles {
   }
 }
 
+/** A thread, and the process that it is of. */
+export type Thread = { pid: number; tid: number };
+
 /**
  * The first thread of a process with this name, of which Linux keeps 15 characters; null: there is none, or the process
  * has ended.
  */
-export function threadNamed(pid: number, name: string): number | null {
-  try {
-    const named = (tid: string) => readFileSync(`/proc/${pid}/task/${tid}/comm`, 'latin1').trim() === name;
-    const tid = readdirSync(`/proc/${pid}/task`).find(named);
-    return tid === undefined ? null : Number(tid);
-  } catch {
-    return null;
-  }
+export function threadNamed(pid: number, name: string): Thread | null {
+  const tid = threadsOf(pid).find((one) => readProc(pid, `task/${one}/comm`).trim() === name);
+  return tid === undefined ? null : { pid, tid };
 }

@@ -1,4 +1,4 @@
-import { type ProcFiles, threadNamed } from './proc-files.ts';
+import { type ProcFiles, type Thread, threadNamed } from './proc-files.ts';
 import { signal } from './processes.ts';
 import { sumOf } from './renderer-memory.ts';
 
@@ -53,8 +53,6 @@ export function nextBrake(state: BrakeState, isCongested: boolean): BrakeState {
 
 /** Longer than any capture takes. */
 const REMEMBERED_MS = 150_000;
-
-type Thread = { pid: number; tid: number };
 
 /**
  * Slows down renderers that ask more of a Chromium than its browser process and its network service can do: all pages
@@ -159,11 +157,10 @@ export class RendererBrake {
 
   /** The browser's main thread and those that receive the messages of all renderers. */
   #findThreads(networkPid: number): void {
-    const tid = threadNamed(networkPid, 'Chrome_ChildIOT');
-    this.#network = tid === null ? null : { pid: networkPid, tid };
-    const io = threadNamed(this.#groupId, 'Chrome_IOThread');
-    const browser = [this.#groupId, io].filter((one) => one !== null).map((one) => ({ pid: this.#groupId, tid: one }));
-    this.#threads = [...browser, ...(this.#network ? [this.#network] : [])];
+    this.#network = threadNamed(networkPid, 'Chrome_ChildIOT');
+    const main = { pid: this.#groupId, tid: this.#groupId };
+    const threads = [main, threadNamed(this.#groupId, 'Chrome_IOThread'), this.#network];
+    this.#threads = threads.filter((one) => one !== null);
   }
 }
 
