@@ -1,3 +1,4 @@
+import { messageOf } from '../../adsweep-error.ts';
 import type { Schemas } from '../../client.ts';
 import { pause } from '../../send-patiently.ts';
 import { signWebhook } from '../../verify-webhook.ts';
@@ -96,8 +97,7 @@ async function send(url: string, secret: string, id: string, body: string): Prom
     await answer.body?.cancel();
     return String(answer.status);
   } catch (error) {
-    const { message, cause } = error as Error;
-    return cause instanceof Error ? `${message}: ${cause.message}` : message;
+    return messageOf(error);
   }
 }
 
