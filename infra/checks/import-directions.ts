@@ -68,6 +68,11 @@ const acrossWorkspaces: { why: string; from: string; to: string }[] = [
   },
   { why: 'real nodes under load scan the local ad world', from: 'loadtest/load/**', to: 'infra/demo/**' },
   {
+    why: 'hostile pages are served by http and https on one port, as the ad world is',
+    from: 'loadtest/bench/hostile.ts',
+    to: 'infra/demo/{either-server,test-certificate}.ts',
+  },
+  {
     why: "the corpus captures with a node's browser",
     from: 'loadtest/corpus/discovery/finder.ts',
     to: 'browser-node/src/browser/chromium-pool.ts',
