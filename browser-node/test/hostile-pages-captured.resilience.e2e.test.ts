@@ -46,7 +46,7 @@ describe('hostile pages that are captured nevertheless', () => {
 
     it('an ad that navigates to an app while it is parsed is captured', async () => {
       const tag = `<script>location.replace('market://details?id=1')</script><div style="width:300px;height:250px;background:red">ad</div>`;
-      const captured = await world.capture(tag, { kind: 'ad_tag' });
+      const captured = await world.captureAsNode(tag, { kind: 'ad_tag' });
       assert.equal(captured.failure, null);
       assert.ok(captured.outcome.capture.creative, captured.notes);
       assert.ok(captured.tookMs < 20_000, `${captured.tookMs} ms`);
@@ -61,7 +61,7 @@ describe('hostile pages that are captured nevertheless', () => {
     for (const [when, script] of Object.entries(SPINS))
       it(`an ad that keeps its main thread busy forever is captured, and reported as busy: ${when}`, async () => {
         const tag = `<div style="width:300px;height:250px;background:red">ad</div><script>${script}</script>`;
-        const captured = await world.capture(tag, { kind: 'ad_tag', signal: AbortSignal.timeout(ATTEMPT_MS) });
+        const captured = await world.captureAsNode(tag, { kind: 'ad_tag', signal: AbortSignal.timeout(ATTEMPT_MS) });
         assert.equal(captured.failure, null, captured.outcome.failure?.cause);
         assert.ok(captured.outcome.capture.creative, captured.notes);
         const [busy] = captured.observed('main_thread');

@@ -8,8 +8,8 @@ const CONGESTED_SHARE = 0.5;
 const CONGESTED_TICKS = 3;
 /** The longest that a renderer stays stopped, in ticks: it has to answer our commands too. */
 const STOPPED_TICKS_MAX = 4;
-/** A congestion of so many of the last ms, most of which its cause was stopped, is one that the brake cannot end. */
-const [FLOODED_MS, FLOODED_OF_MS] = [1_000, 2_000];
+/** A congestion that went on for so many of the last ms while its cause was stopped is one that the brake cannot end. */
+const [FLOODED_MS, FLOODED_OF_MS] = [800, 2_000];
 /** How much of the CPU time of earlier ticks counts at each further tick. */
 const MEMORY = 0.9;
 /** Renderers that used at least this share of what the busiest one used are stopped with it. */
@@ -73,8 +73,11 @@ export class RendererBrake {
   #stopped = new Set<number>();
   #at = performance.now();
   #floodedAt = 0;
-  /** The congested ticks of the last minutes: when each ended, by `performance.now()`, and how long it was. */
-  #congested: { at: number; ms: number }[] = [];
+  /**
+   * The congested ticks of the last minutes: when each ended, by `performance.now()`, how long it was, and whether it was
+   * congested although renderers were stopped.
+   */
+  #congested: { at: number; ms: number; isFlood: boolean }[] = [];
 
   /** `cpuSecondsOf`: the CPU time of a process so far. */
   constructor(groupId: number, cpuSecondsOf: (pid: number) => number, files: Pick<ProcFiles, 'read'>) {
@@ -89,7 +92,8 @@ export class RendererBrake {
     const ms = now - this.#at;
     const isCongested = this.#isCongested(ms, networkPid);
     this.#at = now;
-    if (isCongested || this.#stopped.size > 0) this.#remember(now, ms);
+    const isStopped = this.#stopped.size > 0;
+    if (isCongested || isStopped) this.#remember({ at: now, ms, isFlood: isCongested && isStopped });
     this.#measure(renderers);
     this.#state = nextBrake(this.#state, isCongested);
     if (this.#state.stoppedTicks === 0) this.release();
@@ -102,7 +106,8 @@ export class RendererBrake {
    */
   takeFlooders(): number[] {
     const since = Math.max(this.#at - FLOODED_OF_MS, this.#floodedAt);
-    if (this.#stopped.size === 0 || this.congestedMs(since) < FLOODED_MS) return [];
+    const floods = this.#congested.filter(({ at, isFlood }) => isFlood && at > since);
+    if (this.#stopped.size === 0 || sumOf(floods.map(({ ms }) => ms)) < FLOODED_MS) return [];
     this.#floodedAt = this.#at;
     return [...this.#stopped];
   }
@@ -121,8 +126,8 @@ export class RendererBrake {
     return this.#congested.reduce((sum, tick) => sum + (tick.at > at ? tick.ms : 0), 0);
   }
 
-  #remember(at: number, ms: number): void {
-    this.#congested = [...this.#congested.filter((tick) => tick.at > at - REMEMBERED_MS), { at, ms }];
+  #remember(tick: { at: number; ms: number; isFlood: boolean }): void {
+    this.#congested = [...this.#congested.filter(({ at }) => at > tick.at - REMEMBERED_MS), tick];
   }
 
   #stop(pid: number): void {

@@ -25,7 +25,7 @@ export async function capturedInTime(
   url: string,
   options: CaptureOptions = {},
 ): Promise<Captured> {
-  const captured = await world.capture(url, { ...options, signal: AbortSignal.timeout(ATTEMPT_MS) });
+  const captured = await world.captureAsNode(url, { ...options, signal: AbortSignal.timeout(ATTEMPT_MS) });
   assert.notEqual(captured.failure, 'browser: TIMEOUT', captured.outcome.failure?.cause);
   return captured;
 }
