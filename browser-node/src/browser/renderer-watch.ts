@@ -1,4 +1,3 @@
-import { thisMachine } from '../machine/default-slots.ts';
 import { CompositorWatch, DRAWING_MS_MAX } from './compositor-watch.ts';
 import type { Crowded } from './context-observers.ts';
 import { ProcFiles } from './proc-files.ts';
@@ -20,8 +19,6 @@ import { RendererBrake } from './renderer-brake.ts';
 import { CROWD, competing, RendererCrowd } from './renderer-crowd.ts';
 import { CAPTURE_BYTES, chargeGrowth, excessive, freeBytes, type Held, sumOf } from './renderer-memory.ts';
 import { busyWorkers } from './worker-threads.ts';
-
-const { cores: CORES } = thisMachine();
 
 /**
  * How often the known renderers are looked at: a script can fill a gigabyte in a second. New ones are looked for once
@@ -64,12 +61,9 @@ type Actions = {
   flooded: () => void;
 };
 
-/**
- * The priority of a renderer that has used so much CPU while so many compete for it: where these are several for each
- * core, they get little each, and hold up others as long as one of them that uses as much as all. Pure.
- */
-export const priorityOf = (cpuSeconds: number, competitors = 0, cores = CORES): number =>
-  PRIORITIES.find(([seconds]) => cpuSeconds * Math.max(1, competitors / cores) >= seconds)?.[1] ?? 0;
+/** The priority of a renderer that has used so much CPU. Pure. */
+export const priorityOf = (cpuSeconds: number): number =>
+  PRIORITIES.find(([seconds]) => cpuSeconds >= seconds)?.[1] ?? 0;
 
 /**
  * Watches the memory and the CPU time of the renderers in a Chromium's process group: it ends renderers that hold too
@@ -217,7 +211,6 @@ export class RendererWatch {
     this.#endThose(now);
     const competitors = competing([...cpuUsed.values()], (now - this.#sampledAt) / 1_000);
     this.#sampledAt = now;
-    for (const [pid, renderer] of this.#renderers) this.#lowerPriority(pid, renderer, competitors);
     const workers = busyWorkers([...this.#renderers.keys()], CROWD);
     for (const thread of workers) lowerThreadPriority(thread, LOWEST_PRIORITY);
     const least = this.#crowd.sizeOfCause(competitors, workers.length, now);
@@ -254,16 +247,11 @@ export class RendererWatch {
     }
     const before = this.#renderers.get(pid) ?? { cpuSeconds: 0, nice: 0, charged: 0 };
     const cpuSeconds = this.#cpuSecondsOf(pid);
-    const renderer = { ...before, bytes, own, cpuSeconds };
+    const nice = Math.max(priorityOf(cpuSeconds), this.#niceMin);
+    if (nice > before.nice) lowerPriority(pid, nice);
+    const renderer = { ...before, bytes, own, cpuSeconds, nice };
     this.#renderers.set(pid, renderer);
     cpuUsed.set(renderer, cpuSeconds - before.cpuSeconds);
-  }
-
-  #lowerPriority(pid: number, renderer: Renderer, competitors: number): void {
-    const nice = Math.max(priorityOf(renderer.cpuSeconds, competitors), this.#niceMin);
-    if (nice <= renderer.nice) return;
-    lowerPriority(pid, nice);
-    renderer.nice = nice;
   }
 
   #chargeGrowth(cpuUsed: ReadonlyMap<Renderer, number>): void {
