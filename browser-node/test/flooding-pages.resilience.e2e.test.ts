@@ -121,12 +121,9 @@ test('three captures in the same browser complete beside a page with 90 busy wor
 });
 
 test('a page that leaves the browser process no time is captured beside others, in a browser of its own', async () => {
-  const url = 'https://files.example/';
-  const script = `navigator.storage.getDirectory().then((root) => {
-    const more = () => { for (let n = 0; n < 100; n++) root.getFileHandle('f' + Math.random(), { create: true }); if (performance.now() < 4_000) setTimeout(more) };
-    more();
-  })`;
-  world.site.setPage(url, `<title>files</title><body><p>shown</p><script>${script}</script>`);
+  const url = 'https://locks.example/';
+  const script = `let n = 0; setInterval(() => { for (let i = 0; i < 200 && n < 3e4; i++) navigator.locks.request('l' + n++, () => new Promise(() => 0)) }, 1)`;
+  world.site.setPage(url, `<title>locks</title><body><p>shown</p><script>${script}</script>`);
   const askedBefore = world.site.urls().length;
   const neighbours = Array.from({ length: NEIGHBOURS }, () => world.capture('http://plain.example/'));
   const [flood, ...innocents] = await Promise.all([world.attempt(url), ...neighbours]);
