@@ -113,7 +113,7 @@ test('workers of a process that are busy count as a crowd, however little of a C
 
 test('a crowd that lasts for a second has a cause, which has a quarter of the documents and workers, and no fewer than would be a crowd', () => {
   const samples = (...crowds: [renderers: number, workers: number][]) => {
-    const crowd = new RendererCrowd(2);
+    const crowd = new RendererCrowd(12);
     return crowds.map(([renderers, workers], at) => crowd.sizeOfCause(renderers, workers, at * 500));
   };
   const busy = [24, 0] as [number, number];

@@ -58,8 +58,7 @@ export class ContextObservers implements ProtocolFilter {
   readonly #targets = new Map<string, Session>();
   /** The contexts that were sent {@link CROWDED}. */
   readonly #crowded = new Set<string>();
-
-  /** The contexts of which a crash was expected, and until when (`performance.now()`) one is. */
+  /** The contexts in which a page or frame crashed as was expected, and until when (`performance.now()`) one is. */
   readonly #crashed = new Set<string>();
   #crashUntil = 0;
 
@@ -144,11 +143,6 @@ export class ContextObservers implements ProtocolFilter {
     return this.#crashed.has(contextId);
   }
 
-  #tellExpected(contextId: string): void {
-    this.#crashed.add(contextId);
-    this.#tell(contextId, CROWDED, {}, undefined);
-  }
-
   outgoing(message: ProtocolMessage): ProtocolMessage[] {
     if (message.method !== 'Network.enable') return [message];
     return [{ ...message, params: { ...message.params, ...NETWORK_BUFFERS } }];
@@ -163,8 +157,10 @@ export class ContextObservers implements ProtocolFilter {
       this.#sessions.delete(subject as string);
       this.#targets.delete(session.attached.targetInfo.targetId);
     }
-    if (method === 'Inspector.targetCrashed' && performance.now() < this.#crashUntil)
-      this.#tellExpected(session.contextId);
+    if (method === 'Inspector.targetCrashed' && performance.now() < this.#crashUntil) {
+      this.#crashed.add(session.contextId);
+      this.#tell(session.contextId, CROWDED, {}, undefined);
+    }
     this.#tell(session.contextId, method, params, sessionId);
     return true;
   }

@@ -6,8 +6,7 @@ const { cores: CORES } = thisMachine();
  * So many busy renderers, or threads of their workers, for each core leave little of it to the pages of other captures:
  * they take half longer.
  */
-const CROWD_PER_CORE = 6;
-export const CROWD = CROWD_PER_CORE * CORES;
+export const CROWD = 6 * CORES;
 /** Below this share of the machine, renderers leave enough CPU to others. */
 const MACHINE_SHARE = 0.5;
 /** Pages that load have many busy frames for a moment. */
@@ -29,12 +28,13 @@ export function competing(used: readonly number[], seconds: number, cores = CORE
  * priority soon, and all together leave the others nothing.
  */
 export class RendererCrowd {
-  readonly #cores: number;
+  readonly #least: number;
   #at: number | null = null;
   #since: number | null = null;
 
-  constructor(cores = CORES) {
-    this.#cores = cores;
+  /** `least`: how many are a crowd. */
+  constructor(least = CROWD) {
+    this.#least = least;
   }
 
   /**
@@ -45,13 +45,12 @@ export class RendererCrowd {
   sizeOfCause(renderers: number, workers: number, now: number): number {
     const since = this.#at ?? now;
     this.#at = now;
-    const least = CROWD_PER_CORE * this.#cores;
     const crowd = Math.max(renderers, workers);
-    if (crowd < least) this.#since = null;
+    if (crowd < this.#least) this.#since = null;
     else this.#since ??= since;
     if (this.#since === null || now - this.#since < CROWDED_MS) return 0;
     // The context that leaves takes a moment to end.
     this.#since = null;
-    return Math.ceil(Math.max(least, crowd * CAUSE_SHARE));
+    return Math.ceil(Math.max(this.#least, crowd * CAUSE_SHARE));
   }
 }
